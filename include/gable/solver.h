@@ -182,8 +182,9 @@ GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *
  * device tests the backward errors, corrects and runs GMRES.  The call does not synchronise (with a driver before CUDA
  * 12.4 it waits for each correction) and may be captured in a CUDA graph, which then has conditional nodes unless
  * refine_steps is 0.  gable_solver_work_status returns the outcome; only GABLE_NUMERICALLY_SINGULAR comes from this
- * call, before it is known whether x meets the tolerance.  x has the same bits in every run, and each column those of
- * the same column solved alone, except with GABLE_SOLVE_LEVELS and GABLE_SOLVE_PARTITIONED_CUSPARSE
+ * call, before it is known whether x meets the tolerance.  x has the same bits in every run.  Columns are solved in
+ * groups of at most max_rhs, and of 128: one of a group of up to 16 has the bits that it has alone, one of a larger
+ * group those that it has in any larger group.  GABLE_SOLVE_LEVELS and GABLE_SOLVE_PARTITIONED_CUSPARSE differ
  * (docs/determinism.md).  A graph reads the memory of w and of s: replay it after new values of s only while w is
  * accepted.  Where a solve with w is GABLE_ERR_STATE, since the new values needed another form of the factor, capture
  * again with a new work. */

@@ -24,14 +24,14 @@ __device__ __forceinline__ bool is_last_block(unsigned *count)
   return before == gridDim.x - 1;
 }
 
-/* The same told to all threads of the block. */
+/* The same told to all threads of the block; the grid may have two dimensions. */
 __device__ __forceinline__ bool whole_block_is_last(unsigned *count)
 {
   __shared__ bool last;
   __syncthreads();
   if (!threadIdx.x) {
     __threadfence();
-    last = atomicAdd(count, 1u) == gridDim.x - 1;
+    last = atomicAdd(count, 1u) == gridDim.x * gridDim.y - 1;
   }
   __syncthreads();
   if (last) __threadfence();

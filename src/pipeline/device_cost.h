@@ -17,11 +17,12 @@ typedef struct gi_solve_size {
   int threads;    /* that a sweep on the CPU uses */
 } gi_solve_size;
 
-/* Seconds of one solve for rhs right-hand sides, in windows of 16. */
+/* Seconds of one solve for rhs right-hand sides: on the CPU in windows of 16, on a GPU of up to 128. */
 double gi_cost_host_solve_s(const gi_solve_size *size, gable_idx rhs);
 double gi_cost_device_solve_s(const gik_gpu_class *gpu, const gi_solve_size *size, gable_idx rhs);
 
-/* The same of a solve in so many launches level by level, which read bytes together: where clusters do not serve. */
+/* The same of a solve in so many launches level by level, which read bytes together, in windows of 16: where clusters
+ * do not serve. */
 double gi_cost_launches_s(const gik_gpu_class *gpu, double launches, double bytes, gable_idx rhs);
 
 /* Seconds of merging, inverting and uploading. */

@@ -6,6 +6,7 @@
 
 #include "base/timer.h"
 #include "device/device.h"
+#include "kernels/supernodal/cluster_steps.h"
 #include "pipeline/device_cost.h"
 #include "sparse/vectors.h"
 
@@ -208,6 +209,12 @@ double gi_device_factor_floor_bytes(const gi_device_factor *d)
 {
   if (d->triangles) return gi_device_triangles_floor_bytes(d->triangles);
   return d->named ? gi_method_floor_bytes(d->named, 1) : gi_cluster_floor_bytes(d->solver, 1);
+}
+
+gable_idx gi_device_sweep_columns(const gi_device_factor *d, gable_idx max_rhs)
+{
+  const gable_idx most = d->solver ? gi_cluster_columns(d->solver, max_rhs) : GIK_CLUSTER_MOST_RHS;
+  return max_rhs < most ? max_rhs : most;
 }
 
 gable_status gi_device_sweep_create(gable_context *ctx, const gi_device_factor *d, gable_idx columns,

@@ -43,6 +43,9 @@ double gi_device_factor_launched_s(const gable_context *ctx, const gi_device_fac
 double
 gi_device_factor_floor_bytes(const gi_device_factor *d); /* that a solve of one right-hand side reads and writes */
 
+/* Right-hand sides that a sweep takes at once where max_rhs are asked for. */
+gable_idx gi_device_sweep_columns(const gi_device_factor *d, gable_idx max_rhs);
+
 gable_status gi_device_sweep_create(gable_context *ctx, const gi_device_factor *d, gable_idx columns,
                                     gi_device_sweep **out);
 void gi_device_sweep_destroy(gable_context *ctx, gi_device_sweep **w); /* NULL is fine */

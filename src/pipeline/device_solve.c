@@ -10,6 +10,7 @@
 
 #include "device/device.h"
 #include "device/loop.h"
+#include "kernels/supernodal/cluster_steps.h"
 #include "krylov/iteration.h"
 #include "sparse/vectors.h"
 
@@ -23,7 +24,7 @@ typedef struct course {
   int loops; /* 0: so many corrections as the work unrolls, no GMRES */
 } course;
 
-enum { WIDTHS = 3 }; /* 1, 4 and all columns, as the products of a sweep have them */
+enum { WIDTHS = 4 }; /* 1, 4, 16 and all columns, as the products of a sweep have them */
 
 struct gi_device_refinement {
   gi_device_problem at;
@@ -187,7 +188,9 @@ done:
 static gable_status record(gi_device_refinement *w)
 {
   gable_status status = GABLE_OK;
-  const gable_idx width[WIDTHS] = {1, w->columns < 4 ? w->columns : 4, w->columns};
+  static const gable_idx WIDTH[WIDTHS - 1] = {1, 4, GIK_CLUSTER_MOST_RHS};
+  gable_idx width[WIDTHS];
+  for (int k = 0; k < WIDTHS; k++) width[k] = k + 1 < WIDTHS && WIDTH[k] < w->columns ? WIDTH[k] : w->columns;
   for (int op = 0; op < 2; op++)
     for (int k = 0; k < WIDTHS; k++) {
       course *c = &w->course[op][k];

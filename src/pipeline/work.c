@@ -45,10 +45,11 @@ int gi_work_unrolled_steps(const gable_solver *s)
 }
 
 /* Sweeps and refinement on the CPU; named: by options.solve_method, too. */
-static gable_status prepare_on_host(const gable_solver *s, gable_solver_work *w, int named)
+static gable_status prepare_on_host(const gable_solver *s, gable_solver_work *w, gable_idx max_rhs, int named)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = w->ctx;
+  w->columns = max_rhs < GI_REFINE_COLUMNS ? max_rhs : GI_REFINE_COLUMNS;
   if (s->triangles)
     GI_TRY(gi_triangles_work_create(s->triangles, w->columns, &w->triangles));
   else
@@ -62,11 +63,12 @@ done:
 }
 
 /* The same where the factor is. */
-static gable_status prepare_on_device(const gable_solver *s, gable_solver_work *w)
+static gable_status prepare_on_device(const gable_solver *s, gable_solver_work *w, gable_idx max_rhs)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = w->ctx;
   const gable_idx restart = s->options.refine_steps ? w->restart : 0;
+  w->columns = gi_device_sweep_columns(s->device, max_rhs);
   GI_TRY(gi_device_sweep_create(ctx, s->device, w->columns, &w->device));
   if (s->device_matrix) GI_TRY(gi_estimate_room_create(ctx, w->n, &w->estimate));
   if (!s->device_matrix || s->options.unchecked) goto done;
@@ -89,14 +91,13 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, g
   w->solver = s;
   w->n = s->problem.n;
   w->structure = s->structure;
-  w->columns = max_rhs < GI_REFINE_COLUMNS ? max_rhs : GI_REFINE_COLUMNS;
   w->report = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   w->restart = restart;
   if (s->device && on_device) {
     gi_update_order_add(&((gable_solver *)s)->order, &w->order, &w->stream); /* under its lock */
-    GI_TRY(prepare_on_device(s, w));
+    GI_TRY(prepare_on_device(s, w, max_rhs));
   } else
-    GI_TRY(prepare_on_host(s, w, on_device));
+    GI_TRY(prepare_on_host(s, w, max_rhs, on_device));
   GI_ALLOC(ctx, w->b, n * w->columns);
   GI_ALLOC(ctx, w->x, n * w->columns);
   *out = w;

@@ -128,11 +128,13 @@ static void check_host_vectors(const gable_solver *s, gable_solver_work *w, gabl
   free(near);
 }
 
-static void check_shape(const test_system *a, const gable_solver *s, gable_solver_work *w, gable_op op, gable_type type,
-                        gable_major major, gable_idx count, const char *what)
+/* company: columns among which each has the bits that it has in x: 1, alone. */
+static void check_group(const test_system *a, const gable_solver *s, gable_solver_work *w, gable_op op, gable_type type,
+                        gable_major major, gable_idx count, gable_idx company, const char *what)
 {
   columns b = columns_make(a->n, count, type, major), x = columns_make(a->n, count, type, major);
-  columns one_b = columns_make(a->n, 1, type, GABLE_MAJOR_COL), one_x = columns_make(a->n, 1, type, GABLE_MAJOR_COL);
+  columns one_b = columns_make(a->n, company, type, GABLE_MAJOR_COL),
+          one_x = columns_make(a->n, company, type, GABLE_MAJOR_COL);
   gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
   fill(&b);
   put(&b);
@@ -151,12 +153,14 @@ static void check_shape(const test_system *a, const gable_solver *s, gable_solve
           count, error);
   }
   for (gable_idx j = 0; j<count; j += count> 1 ? count - 1 : 1) {
-    for (gable_idx i = 0; i < a->n; i++) set(&one_b, i, 0, get(&b, i, j));
+    for (gable_idx k = 0; k < company; k++)
+      for (gable_idx i = 0; i < a->n; i++) set(&one_b, i, k, get(&b, i, j));
     put(&one_b);
     CHECK_OK(gable_solver_solve(s, w, op, &one_b.view, &one_x.view));
     fetch(&one_x);
     for (gable_idx i = 0; i < a->n; i++)
-      CHECK(get(&one_x, i, 0) == get(&x, i, j), "%s, op %d: other bits in column %d alone, row %d", what, op, j, i);
+      CHECK(get(&one_x, i, company - 1) == get(&x, i, j), "%s, op %d: other bits in column %d among %d, row %d", what,
+            op, j, company, i);
   }
   CHECK_OK(gable_solver_work_status(w));
   CHECK_OK(gable_solver_solve(s, w, op, &b.view, &b.view)); /* in place */
@@ -168,6 +172,12 @@ static void check_shape(const test_system *a, const gable_solver *s, gable_solve
   columns_drop(&x);
   columns_drop(&one_b);
   columns_drop(&one_x);
+}
+
+static void check_shape(const test_system *a, const gable_solver *s, gable_solver_work *w, gable_op op, gable_type type,
+                        gable_major major, gable_idx count, const char *what)
+{
+  check_group(a, s, w, op, type, major, count, 1, what);
 }
 
 static void check_kind(test_kind kind, gable_idx n, gable_type factor_type)
@@ -207,6 +217,29 @@ static void check_many(test_kind kind)
   CHECK_OK(gable_solver_work_create(s, MAX_RHS, &w));
   check_shape(&a, s, w, GABLE_OP_N, GABLE_TYPE_D, GABLE_MAJOR_COL, MANY, "1024 columns");
   check_shape(&a, s, w, GABLE_OP_T, GABLE_TYPE_D, GABLE_MAJOR_ROW, MANY, "1024 columns by rows");
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  test_system_free(&a);
+}
+
+/* More than 16 columns at a time: groups of up to 128, of which each but a last one of at most 16 has bits of its own.
+ */
+static void check_wide(test_kind kind, gable_type factor_type)
+{
+  enum { N = 150, WIDE = 17 };
+  test_system a = test_system_make(kind, N, 8);
+  const gable_matrix_view v = test_system_view(&a);
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_solver_work *w = NULL;
+  options.factor_type = factor_type;
+  gable_solver *s = test_factored(ctx, &v, &options);
+  CHECK_OK(gable_solver_work_create(s, 200, &w));
+  for (int op = 0; op < 2; op++) {
+    check_group(&a, s, w, (gable_op)op, GABLE_TYPE_D, GABLE_MAJOR_COL, 40, WIDE, "40 columns");
+    check_group(&a, s, w, (gable_op)op, GABLE_TYPE_D, GABLE_MAJOR_ROW, 150, WIDE, "150 columns by rows");
+    check_group(&a, s, w, (gable_op)op, GABLE_TYPE_S, GABLE_MAJOR_COL, 17, WIDE, "17 columns of floats");
+    check_group(&a, s, w, (gable_op)op, GABLE_TYPE_D, GABLE_MAJOR_COL, 16, 1, "16 columns of a wide work");
+  }
   gable_solver_work_destroy(&w);
   gable_solver_destroy(&s);
   test_system_free(&a);
@@ -408,6 +441,11 @@ int main(int argc, char **argv)
   check_reports();
   check_many(TEST_SPD);
   check_many(TEST_UNSYMMETRIC);
+  check_wide(TEST_SPD, GABLE_TYPE_D);
+  check_wide(TEST_SPD, GABLE_TYPE_S);
+  check_wide(TEST_UNSYMMETRIC, GABLE_TYPE_D);
+  check_wide(TEST_REDUCIBLE, GABLE_TYPE_D);
+  check_wide(TEST_SADDLE, GABLE_TYPE_D);
   check_empty();
   gable_context_destroy(&ctx);
   return 0;

@@ -65,7 +65,8 @@ static double seconds_of_bytes(const gi_solve_size *size, int threads, gable_idx
   return gi_cost_host_solve_s(&all, rhs) - gi_cost_host_solve_s(&none, rhs);
 }
 
-/* Rows cost a device time; windows of 16 add up; bandwidth grows with the square root of threads. */
+/* Rows cost a device time; windows of 16, on a device of 128, add up; bandwidth grows with the square root of threads.
+ */
 static void check_laws(void)
 {
   const gi_solve_size some = {
@@ -76,9 +77,11 @@ static void check_laws(void)
   CHECK(gi_cost_device_solve_s(gpu, &rows, 1) > gi_cost_device_solve_s(gpu, &some, 1), "rows");
   CHECK(gi_cost_prepare_s(gpu, &rows) > gi_cost_prepare_s(gpu, &some), "preparation: rows");
   for (int k = 2; k < 5; k++) {
-    const double host = gi_cost_host_solve_s(&some, 16), device = gi_cost_device_solve_s(gpu, &some, 16);
+    const double host = gi_cost_host_solve_s(&some, 16), device = gi_cost_device_solve_s(gpu, &some, 128);
+    const double sixteen = gi_cost_device_solve_s(gpu, &some, 16);
     CHECK(fabs(gi_cost_host_solve_s(&some, 16 * k) - k * host) <= 1e-12 * k * host, "%d windows", k);
-    CHECK(fabs(gi_cost_device_solve_s(gpu, &some, 16 * k) - k * device) <= 1e-12 * k * device, "%d windows", k);
+    CHECK(fabs(gi_cost_device_solve_s(gpu, &some, 128 * k) - k * device) <= 1e-12 * k * device, "%d windows", k);
+    CHECK(gi_cost_device_solve_s(gpu, &some, 16 * k) < 0.75 * k * sixteen, "%d times 16 together", k);
   }
   for (gable_idx rhs = 1; rhs < 40; rhs += 15) {
     const double four = seconds_of_bytes(&some, 4, rhs), sixteen = seconds_of_bytes(&some, 16, rhs);

@@ -1,6 +1,6 @@
 /* refine_steps.cu: see refine_steps.h.
  *
- * residual: LANES lanes share a row of A and add their terms in a fixed order; the columns of x go one after another.
+ * residual: LANES lanes share a row of A and add their terms in a fixed order; each column has its own thread blocks.
  * GMRES: kernels of one thread take decisions, the others a column.
  * judge: a thread an entry; blocks take maxima by atomicMax of bits, and the last block to arrive decides. */
 #include <cfloat>
@@ -79,67 +79,68 @@ __global__ void bad_rows_kernel(const gik_refine f)
 
 __global__ void __launch_bounds__(THREADS) residual_kernel(const gik_refine f)
 {
-  const gable_idx n = f.a.n, rows = (gable_idx)(gridDim.x * (THREADS / LANES));
+  const gable_idx n = f.a.n, j = (gable_idx)blockIdx.y, rows = (gable_idx)(gridDim.x * (THREADS / LANES));
   const int lane = threadIdx.x % LANES;
   if (!f.control->active) return;
-  if (!blockIdx.x && !threadIdx.x && !f.control->swept) f.control->swept = clock_now();
-  for (gable_idx j = 0; j < f.count; j++) {
-    const double *x = f.x + (gable_off)j * n;
-    uint64_t largest = 0;
-    if (f.column[j].ended) continue;
-    for (gable_idx first = (gable_idx)(blockIdx.x * (THREADS / LANES)); first < n; first += rows) {
-      const gable_idx i = first + (gable_idx)threadIdx.x / LANES;
-      const bool mine = i < n;
-      double sum = 0, size = 0;
-      for (gable_off k = mine ? f.a.ptr[i] + lane : 0; mine && k < f.a.ptr[i + 1]; k += LANES) {
-        const double term = f.a.val[k] * x[f.a.idx[k]];
-        sum += term;
-        size += fabs(term);
-      }
-      for (int d = LANES / 2; d; d /= 2) {
-        sum += __shfl_xor_sync(ALL_LANES, sum, d);
-        size += __shfl_xor_sync(ALL_LANES, size, d);
-      }
-      if (!mine || lane) continue;
-      const gable_off e = (gable_off)j * n + i;
-      const double r = f.b[e] - sum, entry = x[i];
-      const uint64_t bits = isfinite(r) && isfinite(entry) ? bits_of(fabs(entry)) : NOT_FINITE;
-      f.r[e] = r;
-      f.weight[e] = size;
-      largest = bits > largest ? bits : largest;
+  if (!blockIdx.x && !j && !threadIdx.x && !f.control->swept) f.control->swept = clock_now();
+  if (f.column[j].ended) return;
+  const double *x = f.x + (gable_off)j * n;
+  uint64_t largest = 0;
+  for (gable_idx first = (gable_idx)(blockIdx.x * (THREADS / LANES)); first < n; first += rows) {
+    const gable_idx i = first + (gable_idx)threadIdx.x / LANES;
+    const bool mine = i < n;
+    double sum = 0, size = 0;
+    for (gable_off k = mine ? f.a.ptr[i] + lane : 0; mine && k < f.a.ptr[i + 1]; k += LANES) {
+      const double term = f.a.val[k] * x[f.a.idx[k]];
+      sum += term;
+      size += fabs(term);
     }
-    put_largest(&f.column[j].norm_x, largest);
+    for (int d = LANES / 2; d; d /= 2) {
+      sum += __shfl_xor_sync(ALL_LANES, sum, d);
+      size += __shfl_xor_sync(ALL_LANES, size, d);
+    }
+    if (!mine || lane) continue;
+    const gable_off e = (gable_off)j * n + i;
+    const double r = f.b[e] - sum, entry = x[i];
+    const uint64_t bits = isfinite(r) && isfinite(entry) ? bits_of(fabs(entry)) : NOT_FINITE;
+    f.r[e] = r;
+    f.weight[e] = size;
+    largest = bits > largest ? bits : largest;
   }
+  put_largest(&f.column[j].norm_x, largest);
+}
+
+/* What block (., j) adds to the look at column j. */
+__device__ __forceinline__ void measure_column(const gik_refine &f, gable_idx j)
+{
+  const gable_idx n = f.a.n;
+  const double slack = 1000 * (double)n * DBL_EPSILON;
+  const uint64_t norm_bits = f.column[j].norm_x;
+  const double norm_x = __longlong_as_double((long long)norm_bits);
+  uint64_t strict = 0, omega_1 = 0, omega_2 = 0;
+  for (gable_idx i = (gable_idx)(blockIdx.x * THREADS + threadIdx.x); i < n && norm_bits != NOT_FINITE;
+       i += (gable_idx)(gridDim.x * THREADS)) {
+    const gable_off e = (gable_off)j * n + i;
+    const double size = fabs(f.r[e]), b = fabs(f.b[e]), w = f.weight[e] + b;
+    if (!(size > 0)) continue;
+    const uint64_t ratio = bits_of(size / w);
+    strict = ratio > strict ? ratio : strict;
+    if (w > slack * (f.a.top[i] * norm_x + b)) {
+      omega_1 = ratio > omega_1 ? ratio : omega_1;
+    } else {
+      const uint64_t other = bits_of(size / (f.weight[e] + f.a.sum[i] * norm_x));
+      omega_2 = other > omega_2 ? other : omega_2;
+    }
+  }
+  put_largest(&f.column[j].strict_bits, strict);
+  put_largest(&f.column[j].omega_1, omega_1);
+  put_largest(&f.column[j].omega_2, omega_2);
 }
 
 __global__ void __launch_bounds__(THREADS) judge_kernel(const gik_refine f)
 {
-  const gable_idx n = f.a.n;
-  const double slack = 1000 * (double)n * DBL_EPSILON;
   if (!f.control->active) return;
-  for (gable_idx j = 0; j < f.count; j++) {
-    uint64_t strict = 0, omega_1 = 0, omega_2 = 0;
-    if (f.column[j].ended) continue;
-    const uint64_t norm_bits = f.column[j].norm_x;
-    const double norm_x = __longlong_as_double((long long)norm_bits);
-    for (gable_idx i = (gable_idx)(blockIdx.x * THREADS + threadIdx.x); i < n && norm_bits != NOT_FINITE;
-         i += (gable_idx)(gridDim.x * THREADS)) {
-      const gable_off e = (gable_off)j * n + i;
-      const double size = fabs(f.r[e]), b = fabs(f.b[e]), w = f.weight[e] + b;
-      if (!(size > 0)) continue;
-      const uint64_t ratio = bits_of(size / w);
-      strict = ratio > strict ? ratio : strict;
-      if (w > slack * (f.a.top[i] * norm_x + b)) {
-        omega_1 = ratio > omega_1 ? ratio : omega_1;
-      } else {
-        const uint64_t other = bits_of(size / (f.weight[e] + f.a.sum[i] * norm_x));
-        omega_2 = other > omega_2 ? other : omega_2;
-      }
-    }
-    put_largest(&f.column[j].strict_bits, strict);
-    put_largest(&f.column[j].omega_1, omega_1);
-    put_largest(&f.column[j].omega_2, omega_2);
-  }
+  if (!f.column[blockIdx.y].ended) measure_column(f, (gable_idx)blockIdx.y);
   if (!gik::whole_block_is_last(&f.control->arrived)) return;
   __shared__ int going;
   if (!threadIdx.x) going = 0;
@@ -271,11 +272,11 @@ unsigned blocks_of(const gik_refine *f)
   return (unsigned)(((gable_off)f->a.n * f->count + THREADS - 1) / THREADS);
 }
 
-/* Blocks of which each thread, or each group of lanes, takes several rows where there are many. */
-unsigned shared_blocks(const gik_refine *f, int lanes)
+/* Blocks of a column of which each thread, or each group of lanes, takes several rows where there are many. */
+unsigned shared_blocks(const gik_refine *f, int lanes, int columns)
 {
-  const gable_off wanted = ((gable_off)f->a.n * lanes + THREADS - 1) / THREADS;
-  return (unsigned)(wanted < 1 ? 1 : wanted < MOST_BLOCKS ? wanted : (gable_off)MOST_BLOCKS);
+  const gable_off wanted = ((gable_off)f->a.n * lanes + THREADS - 1) / THREADS, most = MOST_BLOCKS / columns;
+  return (unsigned)(wanted < 1 ? 1 : wanted < most ? wanted : most);
 }
 
 gable_status load(const gik_refine *f, const gik_refine_outside *b, void *stream)
@@ -291,14 +292,14 @@ gable_status load(const gik_refine *f, const gik_refine_outside *b, void *stream
 gable_status residual(const gik_refine *f, void *stream)
 {
   gik::launches on(stream);
-  on.launch(residual_kernel, shared_blocks(f, LANES), THREADS, 0, *f);
+  on.launch(residual_kernel, dim3(shared_blocks(f, LANES, f->count), (unsigned)f->count), THREADS, 0, *f);
   return on.status("residual");
 }
 
 gable_status judge(const gik_refine *f, void *stream)
 {
   gik::launches on(stream);
-  on.launch(judge_kernel, shared_blocks(f, 1), THREADS, 0, *f);
+  on.launch(judge_kernel, dim3(shared_blocks(f, 1, f->count), (unsigned)f->count), THREADS, 0, *f);
   return on.status("backward errors");
 }
 
@@ -351,7 +352,7 @@ gable_status weigh(const gik_refine *f, const gik_refine_gmres *g, void *stream)
   const gik_refine_control *s = f->control;
   const double *b = f->b, *r = f->r, *sum = f->a.sum;
   double *weight = f->weight, *basis = g->q.basis;
-  on.launch(heaviest_kernel, shared_blocks(f, 1), THREADS, 0, *f);
+  on.launch(heaviest_kernel, shared_blocks(f, 1, 1), THREADS, 0, *f);
   each_of_column(&on, f, [=] __device__(gable_idx i, gable_off e) {
     const double norm_x = __longlong_as_double((long long)column[s->column].norm_x);
     const double w =
@@ -385,7 +386,7 @@ gable_status direct(const gik_refine *f, const gik_refine_gmres *g, void *stream
 gable_status product(const gik_refine *f, const gik_refine_gmres *g, void *stream)
 {
   gik::launches on(stream);
-  on.launch(product_kernel, shared_blocks(f, LANES), THREADS, 0, *f, *g);
+  on.launch(product_kernel, shared_blocks(f, LANES, 1), THREADS, 0, *f, *g);
   return on.status("product of GMRES");
 }
 

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-enum { GIK_REFINE_COLUMNS = 16 };
+enum { GIK_REFINE_COLUMNS = 128 };
 
 /* A or its transpose by rows, with the sum and the maximum of |a_ij| of each row. */
 typedef struct gik_refine_matrix {

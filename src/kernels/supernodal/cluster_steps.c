@@ -21,7 +21,8 @@ static void multiply(const gik_cluster_product *p, gable_idx j, gable_idx r)
   const gable_idx inputs = p->forward ? w : all, outputs = p->forward ? all : w;
   const gable_off position = p->first[j] + p->ptr[j];
   double *own = p->own + (gable_off)p->first[j] * p->rhs + r, *out = p->out + (gable_off)p->first[j] * p->rhs + r;
-  for (gable_idx i = 0; p->forward && i < w; i++) own[(gable_off)i * p->rhs] += slots_of(p, position + i, r);
+  for (gable_idx i = 0; p->forward && !p->leaves && i < w; i++)
+    own[(gable_off)i * p->rhs] += slots_of(p, position + i, r);
   for (gable_idx o = 0; o < outputs; o++) {
     double sum = 0;
     for (gable_idx i = 0; i < inputs; i++) {
@@ -32,7 +33,7 @@ static void multiply(const gik_cluster_product *p, gable_idx j, gable_idx r)
     if (o < w)
       out[(gable_off)o * p->rhs] = sum;
     else
-      p->slots[(p->ptr[j] + o - w) * p->rhs + r] = sum + slots_of(p, position + o, r);
+      p->slots[(p->ptr[j] + o - w) * p->rhs + r] = sum + (p->leaves ? 0 : slots_of(p, position + o, r));
   }
 }
 
@@ -86,9 +87,9 @@ static gable_status diagonal(gable_context *ctx, const gik_cluster_diagonal *p, 
 static gable_status frame(gable_context *ctx, const gik_cluster_frame *p, void *stream)
 {
   (void)ctx, (void)stream;
-  for (gable_idx k = 0; k < p->n; k++)
+  for (gable_idx e = 0; e < p->n; e++)
     for (gable_idx r = 0; r < p->rhs; r++) {
-      const gable_idx i = p->place ? p->place[k] : k;
+      const gable_idx k = p->inverse ? p->inverse[e] : e, i = p->place ? p->place[e] : e;
       const gable_off at = i * p->row + r * p->column;
       const double scale = p->scale ? p->scale[i] : 1;
       double *work = p->work + (gable_off)k * p->rhs + r;

@@ -19,6 +19,9 @@ extern "C" {
 
 enum { GIK_CLUSTER_MOST_RHS = 16, GIK_CLUSTER_OUTPUTS = 16 }; /* outputs: of a thread block */
 
+/* More right-hand sides than GIK_CLUSTER_MOST_RHS are solved level by level, in columns that are a multiple of WIDE. */
+enum { GIK_CLUSTER_WIDE = 32, GIK_CLUSTER_MOST_WIDE = 128 };
+
 /* Columns of the work vectors in which so many right-hand sides, or the first 16 of more, are solved: 1, 4 or 16. */
 static inline gable_idx gik_cluster_width(gable_idx rhs)
 {
@@ -31,8 +34,10 @@ static inline gable_idx gik_cluster_width(gable_idx rhs)
  * at its rows; the outputs are its columns, in out. */
 typedef struct gik_cluster_product {
   int forward, transposed;
+  int leaves;      /* 1: there are no slots to add */
+  int narrow;      /* 1: of more than 16 right-hand sides, a warp takes all inputs of its outputs */
   gable_type type; /* of values */
-  gable_idx rhs;   /* 1, 4 or 16 */
+  gable_idx rhs;   /* 1, 4, 16, or a multiple of GIK_CLUSTER_WIDE */
   gable_idx begin, end;
   gable_idx column, columns; /* the first one's first column, and how many all have */
   gable_off tile, tiles;     /* gik_cluster_tile of begin, and of end less that */
@@ -52,7 +57,8 @@ GI_HD gable_off gik_cluster_tile(gable_off before, gable_idx j)
   return before / GIK_CLUSTER_OUTPUTS + j;
 }
 
-/* v_i -= sum over F's entries k of row i: value[k] v[col[k]], rows begin .. end-1, none of which is a col. */
+/* v_i -= sum over F's entries k of row i: value[k] v[col[k]], rows begin .. end-1, none of which is a col.  Columns of
+ * rhs a multiple of GIK_CLUSTER_WIDE have one order of sums, others another. */
 typedef struct gik_cluster_off {
   gable_type type;
   gable_idx begin, end, rhs;
@@ -73,12 +79,13 @@ typedef struct gik_cluster_diagonal {
 
 /* Between the caller's vectors and a work vector.  Entry (i,j) of the caller's at data[i*row + j*column], float or
  * double.  in:  work[k] = scale[place[k]] data[place[k]] for k < n, columns beyond count are zero;
- * out: data[place[k]] = scale[place[k]] work[k].  scale NULL: ones.  place NULL: k. */
+ * out: data[place[k]] = scale[place[k]] work[k].  scale NULL: ones.  place NULL: k.  Where rhs is a multiple of
+ * GIK_CLUSTER_WIDE, inverse stands for place: inverse[place[k]] = k. */
 typedef struct gik_cluster_frame {
   int in;
   gable_idx n, count, rhs;
   gable_type type;
-  const gable_idx *place;
+  const gable_idx *place, *inverse;
   const double *scale;
   gable_off row, column;
   void *data;

@@ -1,8 +1,9 @@
 /* cluster_solve.c: the sequence of launches of one solve.
  *
- * All parts are one launch (cluster_dataflow.h).  Fewer:
+ * All parts of up to 16 right-hand sides are one launch (cluster_dataflow.h).  Fewer parts, or more right-hand sides:
  *
  *   take b | forward level by level, D^-1, backward | give x
+ *   take b | for each stage: subtract F x of earlier stages, forward, backward | give x        where F has entries
  *
  * op N of an LU factor: forward lower, backward upper.  op T: forward upper^T, backward lower^T.  Symmetric factors
  * store lower alone: backward lower^T, and op T is op N with the roles of L and U exchanged. */
@@ -16,8 +17,21 @@ typedef struct flight {
   void *stream;
 } flight;
 
-/* Products with the operators of d on all levels, forward or backward: own -> out. */
-static gable_status multiply(const flight *f, const gi_device_side *d, int forward, double *own, double *out)
+/* Levels begin .. end-1. */
+typedef struct levels {
+  gable_idx begin, end;
+} levels;
+
+/* A warp takes all inputs where a cluster has few, or where there are warps enough to wait. */
+static int is_narrow(gable_idx most_inputs, gable_off tiles, gable_idx rhs)
+{
+  enum { FEW = 32, MOST = 256, ENOUGH = 4096 };
+  if (rhs <= GIK_CLUSTER_MOST_RHS) return 0;
+  return most_inputs <= FEW || (most_inputs <= MOST && tiles * (rhs / GIK_CLUSTER_MOST_RHS) >= ENOUGH);
+}
+
+/* Products with the operators of d on these levels, forward or backward: own -> out. */
+static gable_status multiply(const flight *f, const gi_device_side *d, int forward, levels on, double *own, double *out)
 {
   gable_status status = GABLE_OK;
   const gi_cluster_solver *s = f->s;
@@ -37,14 +51,17 @@ static gable_status multiply(const flight *f, const gi_device_side *d, int forwa
                            .own = own,
                            .out = out,
                            .slots = f->w->slots};
-  for (gable_idx k = 0; k < c->n_levels; k++) {
-    const gable_idx level = forward ? k : c->n_levels - 1 - k, i = c->level_ptr[level], j = c->level_ptr[level + 1];
+  for (gable_idx k = on.begin; k < on.end; k++) {
+    const gable_idx level = forward ? k : on.begin + on.end - 1 - k;
+    const gable_idx i = c->level_ptr[level], j = c->level_ptr[level + 1];
     p.begin = i;
     p.end = j;
     p.column = c->first[i];
     p.columns = c->first[j] - p.column;
     p.tile = gik_cluster_tile(c->first[i] + (forward ? rows[i] : 0), i);
     p.tiles = gik_cluster_tile(c->first[j] + (forward ? rows[j] : 0), j) - p.tile;
+    p.leaves = k == on.begin;
+    p.narrow = is_narrow(d->most_inputs[forward][level], p.tiles, f->rhs);
     GI_TRY(s->steps->product(s->ctx, &p, f->stream));
   }
 done:
@@ -87,8 +104,9 @@ static gable_status sweep(const flight *f, const sequence *q, double **at)
 {
   gable_status status = GABLE_OK;
   double *in = f->w->v, *out = f->w->y, *held;
+  const levels all = {0, f->s->panels->clusters->n_levels};
   if (q->forward) {
-    GI_TRY(multiply(f, q->forward, 1, in, out));
+    GI_TRY(multiply(f, q->forward, 1, all, in, out));
     held = in, in = out, out = held;
   }
   if (q->diagonal) {
@@ -96,7 +114,7 @@ static gable_status sweep(const flight *f, const sequence *q, double **at)
     held = in, in = out, out = held;
   }
   if (q->backward) {
-    GI_TRY(multiply(f, q->backward, 0, in, out));
+    GI_TRY(multiply(f, q->backward, 0, all, in, out));
     in = out;
   }
   *at = in;
@@ -104,17 +122,59 @@ done:
   return status;
 }
 
+/* v_i -= F x for the rows i of these levels. */
+static gable_status subtract_off(const flight *f, int side, levels on, double *v)
+{
+  const gi_cluster_solver *s = f->s;
+  const gi_clusters *c = s->panels->clusters;
+  const gik_cluster_off p = {.type = s->panels->type,
+                             .begin = c->first[c->level_ptr[on.begin]],
+                             .end = c->first[c->level_ptr[on.end]],
+                             .rhs = f->rhs,
+                             .ptr = s->off_ptr[side],
+                             .col = s->off_col[side],
+                             .value = s->panels->off[side],
+                             .v = v};
+  return s->steps->off(s->ctx, &p, f->stream);
+}
+
+/* x in v: each stage leaves its own there, where the others' is. */
+static gable_status sweep_stages(const flight *f, const sequence *q, gable_op op, double *v, double *y)
+{
+  gable_status status = GABLE_OK;
+  const gi_clusters *c = f->s->panels->clusters;
+  const int plain = op == GABLE_OP_N;
+  for (gable_idx k = 0; k < c->n_stages; k++) {
+    const gable_idx stage = plain ? k : c->n_stages - 1 - k;
+    const levels on = {c->stage_ptr[stage], c->stage_ptr[stage + 1]};
+    GI_TRY(subtract_off(f, plain ? 0 : 1, on, v));
+    GI_TRY(multiply(f, q->forward, 1, on, v, y));
+    GI_TRY(multiply(f, q->backward, 0, on, y, v));
+  }
+done:
+  return status;
+}
+
+/* How the caller numbers and scales one side of a system; order: as A' is. */
+typedef struct outside {
+  const gable_idx *place, *inverse; /* of few right-hand sides, of many */
+  const double *scale;
+} outside;
+
 static gable_status move(const flight *f, int in, const gable_vectors_view *v, gable_idx column, gable_idx count,
-                         const gable_idx *place, double *work)
+                         outside at, double *work)
 {
   const gable_off size = v->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
   const gable_off row = v->major == GABLE_MAJOR_COL ? 1 : v->ld, col = v->major == GABLE_MAJOR_COL ? v->ld : 1;
+  const int wide = f->rhs > GIK_CLUSTER_MOST_RHS;
   const gik_cluster_frame p = {.in = in,
                                .n = v->n,
                                .count = count,
                                .rhs = f->rhs,
                                .type = v->type,
-                               .place = place,
+                               .place = wide ? NULL : at.place,
+                               .inverse = wide ? at.inverse : NULL,
+                               .scale = at.scale,
                                .row = row,
                                .column = col,
                                .data = (char *)v->data + column * col * size,
@@ -127,15 +187,22 @@ static gable_status solve_parts(const flight *f, gable_op op, unsigned parts, co
 {
   gable_status status = GABLE_OK;
   const sequence q = plan_sequence(f->s, op, parts);
+  const gi_cluster_solver *s = f->s;
+  const outside inner = {s->order, s->order_of, NULL};
+  const outside rows = {NULL, s->row_of, s->row_scale}, cols = {NULL, s->col_of, s->col_scale};
+  const int all = parts == GI_SOLVE_ALL, plain = op == GABLE_OP_N;
   double *at = f->w->v;
-  GI_TRY(move(f, 1, b, column, count, f->s->order, at));
-  GI_TRY(sweep(f, &q, &at));
-  GI_TRY(move(f, 0, x, column, count, f->s->order, at));
+  GI_TRY(move(f, 1, b, column, count, !all ? inner : plain ? rows : cols, at));
+  if (all && s->panels->off[0])
+    GI_TRY(sweep_stages(f, &q, op, at, f->w->y));
+  else
+    GI_TRY(sweep(f, &q, &at));
+  GI_TRY(move(f, 0, x, column, count, !all ? inner : plain ? cols : rows, at));
 done:
   return status;
 }
 
-/* ---- all parts: one launch ---- */
+/* ---- all parts of few right-hand sides: one launch ---- */
 
 static gable_off element_bytes(const gable_vectors_view *v)
 {
@@ -177,9 +244,16 @@ static gable_status solve_all(const flight *f, gable_op op, const gable_vectors_
                                      .x = beside ? room : flow_vectors(x, column, scale_out),
                                      .stream = f->stream};
   GI_TRY(gi_dataflow_solve(s->flow, f->w->flow, &launch));
-  if (beside) GI_TRY(move(f, 0, x, column, count, NULL, f->w->v));
+  if (beside) GI_TRY(move(f, 0, x, column, count, (outside){NULL, NULL, NULL}, f->w->v));
 done:
   return status;
+}
+
+/* Columns of the work vectors for so many right-hand sides. */
+static gable_idx width_of(gable_idx count)
+{
+  if (count <= GIK_CLUSTER_MOST_RHS) return gik_cluster_width(count);
+  return (count + GIK_CLUSTER_WIDE - 1) / GIK_CLUSTER_WIDE * GIK_CLUSTER_WIDE;
 }
 
 gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, gable_op op, unsigned parts,
@@ -191,10 +265,10 @@ gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, ga
   GI_REQUIRE(w->solver == s, GABLE_ERR_ARGUMENT, "the work object belongs to another factor");
   GI_REQUIRE(parts && !(parts & ~(unsigned)GI_SOLVE_ALL), GABLE_ERR_ARGUMENT, "no such parts of a factor: %u", parts);
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
-  for (gable_idx column = 0; column < b->count; column += w->rhs) {
-    const gable_idx left = b->count - column, count = left < w->rhs ? left : w->rhs;
-    const flight f = {s, w, gik_cluster_width(count), gi_stream_of(s->ctx, stream)};
-    if (parts == GI_SOLVE_ALL)
+  for (gable_idx column = 0; column < b->count; column += w->most) {
+    const gable_idx left = b->count - column, count = left < w->most ? left : w->most;
+    const flight f = {s, w, width_of(count), gi_stream_of(s->ctx, stream)};
+    if (parts == GI_SOLVE_ALL && count <= GIK_CLUSTER_MOST_RHS)
       GI_TRY(solve_all(&f, op, b, x, column, count));
     else
       GI_TRY(solve_parts(&f, op, parts, b, x, column, count));

@@ -1,8 +1,10 @@
-/* cluster_solve.h: solves with the operators of clusters, level by level, on the context's device.
+/* cluster_solve.h: solves with the operators of clusters on the context's device: all parts of up to 16 right-hand
+ * sides in one launch, of more level by level, as single parts are.
  *
  * One sweep is one product a level: forward from the leaves, backward from the roots; see cluster_panels.h for the
  * operators and clusters.h for who adds what.  Every sum has a fixed order, so x has the same bits in every run and on
- * every stream, and a column has the bits that it has alone. */
+ * every stream, and a column has the bits that it has alone; with all parts and more than 16 right-hand sides, those
+ * that it has among any such number. */
 #ifndef GI_CLUSTER_SOLVE_H
 #define GI_CLUSTER_SOLVE_H
 
@@ -33,7 +35,11 @@ gable_status gi_cluster_solver_update(gi_cluster_solver *s, const gi_cluster_out
 gable_off gi_cluster_solver_bytes(const gi_cluster_solver *s);            /* of device memory */
 double gi_cluster_floor_bytes(const gi_cluster_solver *s, gable_idx rhs); /* operators, lists and vectors once */
 
-/* Room for max_rhs right-hand sides at once (at most 16; more are solved in turns). */
+/* Right-hand sides that are solved at once where max_rhs are asked for: 1, 4 or 16; beyond 16 a multiple of 32 up to
+ * 128, as many as take no more memory than s or 1 GiB. */
+gable_idx gi_cluster_columns(const gi_cluster_solver *s, gable_idx max_rhs);
+
+/* Room for gi_cluster_columns of them; more are solved in turns. */
 gable_status gi_cluster_work_create(const gi_cluster_solver *s, gable_idx max_rhs, gi_cluster_work **out);
 void gi_cluster_work_destroy(gi_cluster_work **work); /* NULL is fine */
 

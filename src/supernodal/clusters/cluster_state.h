@@ -11,6 +11,7 @@ typedef struct gi_device_side {
   gable_off *ptr, *in_ptr, *in_slot, *value_at;
   gable_idx *row;
   void *values;
+  gable_idx *most_inputs[2]; /* [n_levels] of a cluster, backward and forward; in host memory */
 } gi_device_side;
 
 struct gi_cluster_solver {
@@ -20,7 +21,11 @@ struct gi_cluster_solver {
   gable_idx *first;    /* first, ptr, value_at, values, dinv, coupling and order: of panels */
   gi_device_side l, u; /* u: l's lists where the layout is symmetric, its values NULL where lower serves */
   double *dinv, *coupling;
-  gable_idx *order;              /* [n] number in A' of the k-th in solve order */
+  gable_idx *order; /* [n] number in A' of the k-th in solve order */
+  gable_idx *order_of, *row_of,
+      *col_of;                   /* [n] place in solve order of a number in A', and of the caller's row and column */
+  gable_off *off_ptr[2];         /* [n+1] F by rows and by columns, in solve order, or NULL */
+  gable_idx *off_col[2];         /* [nnz F] */
   double *row_scale, *col_scale; /* [n] or NULL */
   gable_off bytes;
   gi_cluster_dataflow *flow; /* of all parts together */
@@ -29,8 +34,8 @@ struct gi_cluster_solver {
 struct gi_cluster_work {
   gable_context *ctx;
   const gi_cluster_solver *solver;
-  gable_idx rhs;         /* columns of the work vectors: 1, 4 or 16 */
-  double *v, *y, *slots; /* [n][rhs], [n][rhs], [slots][rhs] */
+  gable_idx most;        /* right-hand sides at a time: 1, 4, 16, or a multiple of GIK_CLUSTER_WIDE */
+  double *v, *y, *slots; /* [n][most], [n][most], [slots][most] */
   gi_dataflow_work *flow;
 };
 
