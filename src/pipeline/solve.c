@@ -199,28 +199,35 @@ static gable_status solve_block(const gable_solver *s, gable_solver_work *w, gab
     for (gable_idx j = 0; j < v->count; j++) {
       const double error =
           gi_backward_error(&a, op, v->b + j * v->ldb, v->x + j * v->ldx, w->scratch, w->scratch + w->n).backward;
-      if (j == 0 || error > result->backward_error) result->backward_error = error;
+      if (j && !(error > result->backward_error)) continue;
+      result->backward_error = error;
+      result->worst = j;
     }
   w->report.refine_s += gi_now() - swept;
 done:
   return status;
 }
 
-static void explain(gable_solve_report *r, gi_refine_reason reason, double tolerance)
+/* may_gmres: refinement was not limited in its steps alone. */
+static void explain(gable_solve_report *r, int may_gmres)
 {
-  switch (reason) {
-  case GI_REFINE_STEPS:
-    snprintf(r->reason, sizeof r->reason, "refinement was limited to %d steps", r->refine_steps);
-    break;
-  case GI_REFINE_NOT_FINITE:
+  if (!isfinite(r->backward_error))
     snprintf(r->reason, sizeof r->reason, "the answer overflows: it holds NaN or infinity");
-    break;
-  default:
-    snprintf(r->reason, sizeof r->reason, "%s",
-             r->first_error <= tolerance || r->refine_steps || r->gmres_iterations
-                 ? "neither refinement nor GMRES brings it further down"
-                 : "no refinement was allowed");
-  }
+  else if (may_gmres)
+    snprintf(r->reason, sizeof r->reason, "neither refinement nor GMRES brings it further down");
+  else
+    snprintf(r->reason, sizeof r->reason, "refinement was limited to %d steps", r->refine_steps);
+}
+
+static gable_status require_tolerance(gable_solve_report *r, double tolerance, int may_gmres)
+{
+  gable_status status = GABLE_OK;
+  if (r->backward_error <= tolerance) goto done;
+  explain(r, may_gmres);
+  GI_REQUIRE(0, GABLE_ERR_TOLERANCE, "the backward error is %.2e, the tolerance %.1e: %s", r->backward_error, tolerance,
+             r->reason);
+done:
+  return status;
 }
 
 /* huge: 1: this solve has shown that it is, 0: what is known of the factor. */
@@ -255,17 +262,6 @@ done:
   return status;
 }
 
-static gable_status require_tolerance(gable_solve_report *r, gi_refine_reason reason, double tolerance)
-{
-  gable_status status = GABLE_OK;
-  if (r->backward_error <= tolerance) goto done;
-  explain(r, reason, tolerance);
-  GI_REQUIRE(0, GABLE_ERR_TOLERANCE, "the backward error is %.2e, the tolerance %.1e: %s", r->backward_error, tolerance,
-             r->reason);
-done:
-  return status;
-}
-
 /* What solves on the device have left; may_gmres: they were allowed GMRES. */
 static gable_status read_summary(gable_solver_work *w, gi_refine_report report, double tolerance, int may_gmres)
 {
@@ -283,11 +279,7 @@ static gable_status read_summary(gable_solver_work *w, gi_refine_report report, 
   r->refine_s = found.refine_s;
   GI_REQUIRE(!found.bad_row, GABLE_ERR_NOT_FINITE, "b holds NaN or infinity in row %d, column %d (counted from 0)",
              found.bad_row - 1, found.bad_column - 1);
-  GI_TRY(require_tolerance(r,
-                           !isfinite(found.backward) ? GI_REFINE_NOT_FINITE
-                           : may_gmres               ? GI_REFINE_STALLED
-                                                     : GI_REFINE_STEPS,
-                           tolerance));
+  GI_TRY(require_tolerance(r, tolerance, may_gmres));
 done:
   return status;
 }
@@ -333,7 +325,6 @@ static gable_status solve_blocks(const gable_solver *s, gable_solver_work *w, ga
                                  const gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
-  gi_refine_reason reason = GI_REFINE_DONE;
   gable_solve_report *r = &w->report;
   *r = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   for (gable_idx j = 0; j < b->count; j += w->columns) {
@@ -345,14 +336,14 @@ static gable_status solve_blocks(const gable_solver *s, gable_solver_work *w, ga
     if (!(result.backward_error <= r->backward_error)) {
       r->backward_error = result.backward_error;
       r->worst = j + result.worst;
-      reason = result.reason;
     }
     r->first_error = fmax(r->first_error, result.first_error);
     if (result.steps > r->refine_steps) r->refine_steps = result.steps;
     if (result.gmres_iterations > r->gmres_iterations) r->gmres_iterations = result.gmres_iterations;
   }
   if (is_checked(s))
-    GI_TRY(require_tolerance(r, reason, gi_pipeline_tolerance(s, x->type)));
+    GI_TRY(require_tolerance(r, gi_pipeline_tolerance(s, x->type),
+                             gi_work_refine_options(s, x->type, MOST_GMRES).max_gmres > 0));
   else
     r->backward_error = r->first_error = NAN;
 done:

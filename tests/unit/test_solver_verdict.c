@@ -251,6 +251,41 @@ static void huge_answers(void)
   }
 }
 
+/* What rounding x to float makes of the report: x = 2^-140 (1 + 2^-12) has an error only then, in the column that has
+ * it; an x beyond the range of floats is no stalled refinement. */
+static void float_vectors(void)
+{
+  enum { COUNT = 4, WORST = 2 };
+  int64_t ptr[] = {0, 1};
+  gable_idx idx[] = {0};
+  double val[] = {0x1p40};
+  float b[COUNT] = {0, 0, 0x1.001p-100f, 0}, x[COUNT];
+  const test_system a = {1, ptr, idx, val};
+  const gable_matrix_view v = test_system_view(&a);
+  gable_vectors_view vb = test_vectors(1, COUNT, NULL), vx = test_vectors(1, COUNT, NULL);
+  gable_solver_work *w = NULL;
+  gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  options.tolerance = 1e-2;
+  vb.type = vx.type = GABLE_TYPE_S;
+  vb.data = b;
+  vx.data = x;
+  gable_solver *s = test_factored(ctx, &v, &options);
+  CHECK_OK(gable_solver_work_create(s, COUNT, &w));
+  CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx));
+  CHECK_OK(gable_solver_work_report(w, &report));
+  CHECK(report.worst == WORST && report.backward_error > 1e-5 && report.first_error == 0,
+        "column %d, error %g, before rounding %g", report.worst, report.backward_error, report.first_error);
+  val[0] = 1e-30;
+  b[WORST] = 1e20f;
+  CHECK_OK(gable_solver_factor(s, val, GABLE_REUSE_ALL));
+  CHECK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx) == GABLE_ERR_TOLERANCE, "an x beyond floats");
+  CHECK_OK(gable_solver_work_report(w, &report));
+  CHECK(report.worst == WORST && strstr(report.reason, "overflows"), "column %d: %s", report.worst, report.reason);
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+}
+
 /* New values that floats do not hold under the old scalings: all pivots are replaced, GMRES solves, and the bound is
  * that of the matrix, not of such a factor. */
 static void forward_error_of_replaced_pivots(void)
@@ -286,6 +321,7 @@ int main(int argc, char **argv)
   singular_whatever_solves_do();
   empty_rows();
   huge_answers();
+  float_vectors();
   forward_error_of_replaced_pivots();
   gable_context_destroy(&ctx);
   return 0;
