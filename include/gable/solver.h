@@ -181,13 +181,18 @@ GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *
  * b and x in device memory (context on a GPU, both there): the call enqueues the solve on w's stream and returns.  The
  * device tests the backward errors, corrects and runs GMRES.  The call does not synchronise (with a driver before CUDA
  * 12.4 it waits for each correction) and may be captured in a CUDA graph, which then has conditional nodes unless
- * refine_steps is 0.  gable_solver_work_status returns the outcome; only GABLE_NUMERICALLY_SINGULAR comes from this
- * call, before it is known whether x meets the tolerance.  x has the same bits in every run.  Columns are solved in
- * groups of at most max_rhs, and of 128: one of a group of up to 16 has the bits that it has alone, one of a larger
- * group those that it has in any larger group.  GABLE_SOLVE_LEVELS and GABLE_SOLVE_PARTITIONED_CUSPARSE differ
- * (docs/determinism.md).  A graph reads the memory of w and of s: replay it after new values of s only while w is
- * accepted.  Where a solve with w is GABLE_ERR_STATE, since the new values needed another form of the factor, capture
- * again with a new work. */
+ * refine_steps is 0.  gable_solver_work_status returns the outcome.  Only GABLE_NUMERICALLY_SINGULAR of a factor that
+ * is known to be singular comes from this call, too, before it is known whether x meets the tolerance.  x has the same
+ * bits in every run.  Columns are solved in groups of at most max_rhs, and of 128: one of a group of up to 16 has the
+ * bits that it has alone, one of a larger group those that it has in any larger group.  GABLE_SOLVE_LEVELS and
+ * GABLE_SOLVE_PARTITIONED_CUSPARSE differ (docs/determinism.md).  A graph reads the memory of w and of s: replay it
+ * after new values of s only while w is accepted.  Where a solve with w is GABLE_ERR_STATE, since the new values needed
+ * another form of the factor, capture again with a new work.
+ *
+ * An unchecked solve, and one with imported factors without their matrix, computes no backward error and does not look
+ * at the size of x: GABLE_ERR_TOLERANCE never comes, and GABLE_NUMERICALLY_SINGULAR only where the factor is known to
+ * be singular.  b in host memory is still searched for NaN and infinity; b in device memory is not, and
+ * gable_solver_work_status then returns GABLE_OK or GABLE_ERR_DEADLINE. */
 GABLE_API gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gable_op op,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
@@ -203,10 +208,12 @@ enum { GABLE_FACTOR_L = 1, GABLE_FACTOR_D = 2, GABLE_FACTOR_U = 4, GABLE_FACTOR_
 GABLE_API gable_status gable_solver_apply(const gable_solver *s, gable_solver_work *w, gable_op op, int factors,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
-/* Local.  Waits for w's stream.  Returns the worst status of solves with vectors in device memory since the last call:
- * GABLE_OK; GABLE_ERR_TOLERANCE: x is written and misses the tolerance; GABLE_ERR_NOT_FINITE: b holds NaN or infinity
- * (row and column are named), x was written; GABLE_ERR_DEADLINE: a value of a sweep never came; GABLE_ERR_STATE: their
- * factor is gone, since new values or a new analysis needed another one: ask before.
+/* Local.  Waits for w's stream.  Returns the worst status of solves with vectors in device memory since the last call,
+ * which solves of the same vectors in host memory have: in the order of their precedence GABLE_ERR_DEADLINE: a value of
+ * a sweep never came; GABLE_ERR_NOT_FINITE: b holds NaN or infinity (row and column are named), x was written;
+ * GABLE_ERR_TOLERANCE: x is written and misses the tolerance of its type; GABLE_NUMERICALLY_SINGULAR, a warning: the
+ * factor is known to be singular, or pivots were replaced and ||b||_1 < eps ||A||_1 ||x||_1 for a column; GABLE_OK.
+ * GABLE_ERR_STATE: their factor is gone, since new values or a new analysis needed another one: ask before.
  * gable_solver_work_report has the figures, the seconds summed over these solves.  GABLE_OK on a CPU. */
 GABLE_API gable_status gable_solver_work_status(gable_solver_work *w);
 

@@ -8,8 +8,10 @@
 typedef struct gi_device_matrix gi_device_matrix;
 
 /* A and A^T by rows, with the values that p has now, which are measured; lists are made anew where *m is NULL or of
- * another pattern.  On the context's stream, which it awaits.  After an error *m is NULL.  O(nnz). */
-gable_status gi_device_matrix_update(gable_context *ctx, gi_problem *p, gi_device_matrix **m);
+ * another pattern.  replaced: pivots of the factor; singular: 1: numerically.  On the context's stream, which it
+ * awaits.  After an error *m is NULL.  O(nnz). */
+gable_status gi_device_matrix_update(gable_context *ctx, gi_problem *p, gable_idx replaced, int singular,
+                                     gi_device_matrix **m);
 void gi_device_matrix_destroy(gable_context *ctx, gi_device_matrix **m); /* NULL is fine */
 
 gik_refine_matrix gi_device_matrix_of(const gi_device_matrix *m, gable_op op);

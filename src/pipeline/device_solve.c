@@ -273,6 +273,7 @@ static gable_status solve_columns(const course *c, const gi_device_refine_option
   r.tolerance = how->tolerance;
   r.max_steps = how->max_steps;
   r.max_gmres = how->max_gmres;
+  r.required = how->required;
   r.summary = c->work->summary[how->report];
   GI_REQUIRE(c->matrix.val == r.a.val, GABLE_ERR_STATE,
              "the matrix has moved on the device since this work was made: make a new one");

@@ -31,7 +31,8 @@ typedef enum gi_refine_report {
 } gi_refine_report;
 
 typedef struct gi_device_refine_options {
-  double tolerance;
+  double tolerance;         /* that refinement is to reach */
+  double required;          /* that the report holds x to; larger than tolerance where x is rounded to float */
   int max_steps, max_gmres; /* corrections by the factor; then iterations of GMRES, for each column that stalled */
   int to_float;             /* 1: x is rounded to float before its backward error is reported */
   int loops;                /* 1: they loop, whatever w unrolls; where nothing was recorded the host looks after each */

@@ -326,7 +326,8 @@ static gable_status prepare_on_device(gable_solver *s, int *there)
   if (s->launched_s > 0) *there = belongs_on_device(s);
   if (!*there) goto done;
   if (gi_pipeline_has_matrix(s))
-    GI_TRY(gi_device_matrix_update(s->ctx, &s->problem, &s->device_matrix));
+    GI_TRY(gi_device_matrix_update(s->ctx, &s->problem, s->factor ? s->factor->perturbed : 0, s->singular,
+                                   &s->device_matrix));
   else
     gi_device_matrix_destroy(s->ctx, &s->device_matrix);
 done:

@@ -77,8 +77,7 @@ struct gable_solver_work {
   gi_device_sweep *device;                 /* NULL: sweeps run on the CPU */
   gi_device_refinement *device_refinement; /* NULL: none is possible there */
   gi_estimate_room *estimate;              /* NULL: on the CPU, or there is no matrix */
-  double device_tolerance;                 /* of the last solve with vectors there */
-  int device_gmres;                        /* iterations that it was allowed */
+  int device_gmres;                        /* iterations that the last solve with vectors there was allowed */
   void *stream;                            /* of the work's solves on the device; NULL: the default */
   gi_ordered_work order;                   /* of the solver's, where device is not NULL */
   gable_idx *row_place, *col_place; /* [n] inverses of the arrangement's permutations; one array where they are one */
@@ -87,7 +86,6 @@ struct gable_solver_work {
   double *b, *x;                    /* [columns * n] for vectors that are not plain columns of doubles */
   double *scratch;                  /* [4n] of the estimates on the CPU */
   gable_solve_report report;
-  int huge; /* 1: the last solve of vectors in host memory has an x that only a numerically singular matrix makes */
 };
 
 gable_status gi_pipeline_analyse(gable_solver *s, const gable_matrix_view *a);

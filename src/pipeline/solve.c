@@ -1,5 +1,4 @@
 /* solve.c: sweeps with the factor, refined against the matrix as it was given. */
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +7,9 @@
 #include "base/type_size.h"
 #include "pipeline/work.h"
 #include "sparse/vectors.h"
+
+#define JUDGE static inline
+#include "kernels/refine/judge.inc"
 
 enum { MOST_GMRES = 5 * GI_GMRES_RESTART }; /* iterations a column */
 
@@ -119,6 +121,7 @@ gi_device_refine_options gi_work_device_options(const gable_solver *s, gable_typ
   const gi_refine_options wanted = gi_work_refine_options(s, type, most_gmres);
   const int unrolled = gi_work_unrolled_steps(s), loops = unrolled < 0 || report != GI_REPORT_DEVICE;
   return (gi_device_refine_options){.tolerance = wanted.tolerance,
+                                    .required = gi_pipeline_tolerance(s, type),
                                     .max_steps = loops ? wanted.max_steps : unrolled,
                                     .max_gmres = loops ? wanted.max_gmres : 0,
                                     .to_float = type == GABLE_TYPE_S,
@@ -151,8 +154,8 @@ static double sum_of(const double *v, gable_idx n)
   return sum;
 }
 
-/* Does some column have ||b|| < eps ||A|| ||x||?  Where it meets the tolerance a matrix within that of A is numerically
- * singular, which the estimate of rcond can have missed.  Without replaced pivots it may be badly scaled instead. */
+/* Is the x of some column huge (gik_is_huge)?  Where it meets the tolerance A is numerically singular, which the
+ * estimate of rcond can have missed. */
 static int is_huge(const gable_solver *s, gable_op op, const gi_host_columns *v)
 {
   if (!s->factor || !s->factor->perturbed) return 0;
@@ -162,7 +165,7 @@ static int is_huge(const gable_solver *s, gable_op op, const gi_host_columns *v)
   double norm = 0;
   for (gable_idx j = 0; j < n; j++) norm = fmax(norm, sums[j]);
   for (gable_idx j = 0; j < v->count; j++)
-    if (sum_of(v->b + j * v->ldb, n) / norm < DBL_EPSILON * sum_of(v->x + j * v->ldx, n)) return 1;
+    if (gik_is_huge(norm, sum_of(v->b + j * v->ldb, n), sum_of(v->x + j * v->ldx, n))) return 1;
   return 0;
 }
 
@@ -230,18 +233,32 @@ done:
   return status;
 }
 
-/* huge: 1: this solve has shown that it is, 0: what is known of the factor. */
-static gable_status check_singular(const gable_solver *s, int huge)
+/* replaced: pivots of the factor. */
+static gable_status require_regular(gik_refine_singular singular, int64_t replaced)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(
-      !s->singular, GABLE_NUMERICALLY_SINGULAR,
+      singular != GIK_SINGULAR_FACTOR, GABLE_NUMERICALLY_SINGULAR,
       "the matrix is numerically singular: %lld pivots were replaced; x solves a system within rounding of this one",
-      (long long)s->factor->perturbed);
-  GI_REQUIRE(!huge, GABLE_NUMERICALLY_SINGULAR,
+      (long long)replaced);
+  GI_REQUIRE(singular != GIK_HUGE_X, GABLE_NUMERICALLY_SINGULAR,
              "x is so large that a matrix within rounding of this one is singular: x is one of many solutions");
 done:
   return status;
+}
+
+/* huge: 1: this solve has shown that s is singular, 0: what is known of the factor. */
+static gable_status check_singular(const gable_solver *s, int huge)
+{
+  if (s->singular) return require_regular(GIK_SINGULAR_FACTOR, s->factor->perturbed);
+  return require_regular(huge ? GIK_HUGE_X : GIK_REGULAR, 0);
+}
+
+/* What an unchecked solve knows of its errors. */
+static void report_unchecked(gable_solve_report *r)
+{
+  *r = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
+  r->backward_error = r->first_error = NAN;
 }
 
 /* Enqueues; gi_pipeline_work_status tells what came of it. */
@@ -251,19 +268,20 @@ static gable_status solve_on_device(const gable_solver *s, gable_solver_work *w,
   gable_status status = GABLE_OK;
   const gi_device_refine_options how =
       gi_work_device_options(s, x->type, w->restart ? MOST_GMRES : 0, GI_REPORT_DEVICE);
-  w->device_tolerance = gi_pipeline_tolerance(s, x->type);
   w->device_gmres = how.max_gmres;
-  if (w->device_refinement)
+  if (w->device_refinement) {
     GI_TRY(gi_device_solve(w->device_refinement, op, &how, b, x, w->stream));
-  else
+  } else {
     GI_TRY(gi_device_sweep_solve(s->device, w->device, op, GI_SOLVE_ALL, b, x, w->stream));
+    report_unchecked(&w->report);
+  }
   GI_TRY(check_singular(s, 0));
 done:
   return status;
 }
 
 /* What solves on the device have left; may_gmres: they were allowed GMRES. */
-static gable_status read_summary(gable_solver_work *w, gi_refine_report report, double tolerance, int may_gmres)
+static gable_status read_summary(gable_solver_work *w, gi_refine_report report, int may_gmres)
 {
   gable_status status = GABLE_OK;
   gable_solve_report *r = &w->report;
@@ -279,7 +297,8 @@ static gable_status read_summary(gable_solver_work *w, gi_refine_report report, 
   r->refine_s = found.refine_s;
   GI_REQUIRE(!found.bad_row, GABLE_ERR_NOT_FINITE, "b holds NaN or infinity in row %d, column %d (counted from 0)",
              found.bad_row - 1, found.bad_column - 1);
-  GI_TRY(require_tolerance(r, tolerance, may_gmres));
+  GI_TRY(require_tolerance(r, found.required, may_gmres));
+  GI_TRY(require_regular((gik_refine_singular)found.singular, found.replaced));
 done:
   return status;
 }
@@ -298,7 +317,7 @@ gable_status gi_pipeline_work_status(gable_solver_work *w)
     if (w->device_refinement) gi_device_refinement_forget(w->device_refinement, GI_REPORT_DEVICE, w->stream);
     goto done;
   }
-  if (w->device_refinement) GI_TRY(read_summary(w, GI_REPORT_DEVICE, w->device_tolerance, w->device_gmres > 0));
+  if (w->device_refinement) GI_TRY(read_summary(w, GI_REPORT_DEVICE, w->device_gmres > 0));
 done:
   return status;
 }
@@ -312,10 +331,9 @@ static gable_status solve_by_device(const gable_solver *s, gable_solver_work *w,
   for (gable_idx j = 0; j < b->count; j += w->columns) {
     gi_host_columns v = take_columns(w, b, x, j, b->count - j < w->columns ? b->count - j : w->columns);
     GI_TRY(gi_device_solve_host(w->device_refinement, op, &how, &v, w->stream));
-    w->huge |= is_huge(s, op, &v);
     give_columns(w, &v, x);
   }
-  GI_TRY(read_summary(w, GI_REPORT_HOST, gi_pipeline_tolerance(s, x->type), how.max_gmres > 0));
+  GI_TRY(read_summary(w, GI_REPORT_HOST, how.max_gmres > 0));
 done:
   return status;
 }
@@ -325,6 +343,7 @@ static gable_status solve_blocks(const gable_solver *s, gable_solver_work *w, ga
                                  const gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
+  int huge = 0;
   gable_solve_report *r = &w->report;
   *r = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   for (gable_idx j = 0; j < b->count; j += w->columns) {
@@ -332,7 +351,7 @@ static gable_status solve_blocks(const gable_solver *s, gable_solver_work *w, ga
     gi_host_columns v = take_columns(w, b, x, j, b->count - j < w->columns ? b->count - j : w->columns);
     GI_TRY(solve_block(s, w, op, x, &v, &result));
     if (!is_checked(s)) continue;
-    w->huge |= is_huge(s, op, &v);
+    huge |= is_huge(s, op, &v);
     if (!(result.backward_error <= r->backward_error)) {
       r->backward_error = result.backward_error;
       r->worst = j + result.worst;
@@ -346,6 +365,7 @@ static gable_status solve_blocks(const gable_solver *s, gable_solver_work *w, ga
                              gi_work_refine_options(s, x->type, MOST_GMRES).max_gmres > 0));
   else
     r->backward_error = r->first_error = NAN;
+  GI_TRY(check_singular(s, huge));
 done:
   return status;
 }
@@ -361,9 +381,7 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
     goto done;
   }
   GI_TRY(check_finite(&v.b));
-  w->huge = 0;
   GI_TRY((w->device_refinement ? solve_by_device : solve_blocks)(s, w, op, &v.b, &v.x));
-  GI_TRY(check_singular(s, w->huge));
 done:
   return status;
 }

@@ -2,7 +2,7 @@
  * without a graph, GMRES included; four works on four cudaStreamNonBlocking streams side by side, a hundred times, have
  * the same.  With every solve method; levels, thousands of launches a solve that no work records, eight times (a
  * hundred of its applies: test_solver_device_apply).  New values of partitioned-cusparse have other addresses: works
- * and graph are made anew. */
+ * and graph are made anew.  The verdict that x is huge is on the values that a replay meets. */
 #include <cuda_runtime.h>
 
 #include "support/test.h"
@@ -156,6 +156,51 @@ static void check_kind(test_kind kind, gable_type factor_type, gable_solve_metho
   free(lanes);
 }
 
+/* Captured with regular values; replayed with singular ones, of which the huge x alone tells, and with regular ones. */
+static void check_verdict_of_replay(void)
+{
+  enum { ROWS = 3 };
+  int64_t ptr[] = {0, 3, 6, 9};
+  gable_idx idx[] = {0, 1, 2, 0, 1, 2, 0, 1, 2};
+  double values[][ROWS * ROWS] = {{4, 1, 1, 1, 4, 1, 1, 1, 4}, {-1, 1, 1, -1, 1, 1, -1, 1, 1}}, b[] = {2, 1, -1};
+  const test_system a = {ROWS, ptr, idx, values[0]};
+  const gable_matrix_view v = test_system_view(&a);
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  options.match = GABLE_CHOICE_NEVER;
+  options.method = GABLE_METHOD_LU;
+  gable_solver *s = test_factored(ctx, &v, &options);
+  gable_solver_work *w = NULL;
+  gable_vectors_view in = test_vectors(ROWS, 1, (double *)take(sizeof b));
+  gable_vectors_view out = test_vectors(ROWS, 1, (double *)take(sizeof b));
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
+  in.space = out.space = gable_context_space(ctx);
+  CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  CHECK_OK(gable_device_copy_in(ctx, in.data, b, sizeof b, stream));
+  CHECK_OK(gable_device_synchronise(ctx, stream));
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  CHECK_OK(gable_solver_work_set_stream(w, stream));
+  CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &in, &out));
+  CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
+  CHECK_CUDA(cudaGraphInstantiate(&replay, graph, 0));
+  CHECK_CUDA(cudaGraphDestroy(graph));
+  for (int round = 0; round < 6; round++) {
+    CHECK_OK(gable_solver_factor(s, values[round % 2], GABLE_REUSE_ALL));
+    CHECK_CUDA(cudaGraphLaunch(replay, stream));
+    const gable_status status = gable_solver_work_status(w), wanted = round % 2 ? GABLE_NUMERICALLY_SINGULAR : GABLE_OK;
+    CHECK(status == wanted, "round %d: %s: %s", round, gable_status_text(status), gable_last_error());
+    CHECK_OK(gable_solver_work_status(w));
+  }
+  CHECK_CUDA(cudaGraphExecDestroy(replay));
+  gable_solver_work_destroy(&w);
+  CHECK_CUDA(cudaStreamDestroy(stream));
+  gable_device_free(ctx, &in.data);
+  gable_device_free(ctx, &out.data);
+  gable_solver_destroy(&s);
+}
+
 int main(int argc, char **argv)
 {
   char program[] = "test_solver_device_graph", where[] = "cuda:0";
@@ -169,6 +214,7 @@ int main(int argc, char **argv)
     for (test_kind kind : kinds) check_kind(kind, GABLE_TYPE_D, (gable_solve_method)m, 0);
   check_kind(TEST_SPD, GABLE_TYPE_S, GABLE_SOLVE_AUTO, 0);
   check_kind(TEST_UNSYMMETRIC, GABLE_TYPE_D, GABLE_SOLVE_AUTO, 1);
+  check_verdict_of_replay();
   gable_context_destroy(&ctx);
   return 0;
 }

@@ -135,14 +135,18 @@ static gable_status finish(const gik_refine *f, const gik_refine_outside *x, int
   (void)stream;
   for (gable_off j = 0; j < f->count; j++) {
     const double *from = (f->column[j].taken_back ? f->old : f->x) + j * n;
+    double norm_b = 0, norm_x = 0;
     for (gable_off i = 0; i < n; i++) {
       const gable_off k = i * x->row + j * x->step;
       if (x->type == GABLE_TYPE_S)
         ((float *)x->data)[k] = (float)from[i];
       else
         ((double *)x->data)[k] = from[i];
+      norm_b += fabs(f->b[j * n + i]);
+      norm_x += fabs(entry(x, i, j));
     }
-    gik_add_column(f->summary, &f->column[j], first + (int)j);
+    f->column[j].huge = gik_is_huge(f->a.pivots->norm, norm_b, norm_x);
+    gik_add_column(f, (int)j, first + (int)j);
   }
   gik_add_times(f->summary, f->control, clock_now());
   return GABLE_OK;

@@ -2,10 +2,13 @@
  *
  * residual: LANES lanes share a row of A and add their terms in a fixed order; each column has its own thread blocks.
  * GMRES: kernels of one thread take decisions, the others a column.
- * judge: a thread an entry; blocks take maxima by atomicMax of bits, and the last block to arrive decides. */
+ * judge: a thread an entry; blocks take maxima by atomicMax of bits, and the last block to arrive decides.
+ * finish: blocks share a column; where pivots were replaced each leaves its part of ||b||_1 and ||x||_1, and the last
+ * block to arrive adds the parts in the order of their numbers, which depend on n alone. */
 #include <cfloat>
 #include <cmath>
 
+#include "cuda/block_sum.cuh"
 #include "cuda/last_block.cuh"
 #include "cuda/launch.cuh"
 #define JUDGE static __device__ inline
@@ -188,16 +191,61 @@ __global__ void rounded_kernel(const gik_refine f)
   f.control->rounded = 1;
 }
 
-template <typename T>
-__global__ void __launch_bounds__(THREADS) finish_kernel(const gik_refine f, const gik_refine_outside x, int first)
+__device__ void add_columns(const gik_refine &f, int first)
 {
-  const gable_off n = f.a.n, e = (gable_off)blockIdx.x * THREADS + threadIdx.x;
-  if (!e) {
-    for (int j = 0; j < f.count; j++) gik_add_column(f.summary, f.column + j, first + j);
-    gik_add_times(f.summary, f.control, clock_now());
+  for (int j = 0; j < f.count; j++) gik_add_column(&f, j, first + j);
+  gik_add_times(f.summary, f.control, clock_now());
+}
+
+/* By one block: the verdict on the size of each x, out of the parts that blocks have left of the norms of a column. */
+__device__ void find_huge(const gik_refine &f, int parts, double *room)
+{
+  const gable_off n = f.a.n;
+  for (int j = 0; j < f.count; j++) {
+    double norm_b = 0, norm_x = 0;
+    for (int k = (int)threadIdx.x; k < parts; k += THREADS) {
+      norm_b += __ldcg(f.r + j * n + k);
+      norm_x += __ldcg(f.weight + j * n + k);
+    }
+    norm_b = gik::block_sum<THREADS>(norm_b, room);
+    norm_x = gik::block_sum<THREADS>(norm_x, room);
+    if (!threadIdx.x) f.column[j].huge = gik_is_huge(f.a.pivots->norm, norm_b, norm_x);
   }
-  if (e >= n * f.count) return;
-  ((T *)x.data)[e % n * x.row + e / n * x.step] = (T)(f.column[e / n].taken_back ? f.old[e] : f.x[e]);
+}
+
+/* parts blocks a column.  Parts of norms go to r and weight, which nobody reads any more: parts <= n. */
+template <typename T>
+__global__ void __launch_bounds__(THREADS)
+    finish_kernel(const gik_refine f, const gik_refine_outside x, int first, int parts)
+{
+  __shared__ double room[THREADS];
+  const gable_idx n = f.a.n;
+  const int j = (int)blockIdx.x / parts, part = (int)blockIdx.x % parts;
+  const double *from = (f.column[j].taken_back ? f.old : f.x) + (gable_off)j * n, *b = f.b + (gable_off)j * n;
+  const bool measured = f.a.pivots->norm > 0;
+  double norm_b = 0, norm_x = 0;
+  for (gable_off i = (gable_off)part * THREADS + threadIdx.x; i < n; i += (gable_off)parts * THREADS) {
+    const T v = (T)from[i];
+    ((T *)x.data)[i * x.row + j * x.step] = v;
+    if (!measured) continue;
+    norm_b += fabs(b[i]);
+    norm_x += fabs((double)v);
+  }
+  if (!measured) {
+    if (!blockIdx.x && !threadIdx.x) add_columns(f, first);
+    return;
+  }
+  norm_b = gik::block_sum<THREADS>(norm_b, room);
+  norm_x = gik::block_sum<THREADS>(norm_x, room);
+  if (!threadIdx.x) {
+    f.r[(gable_off)j * n + part] = norm_b;
+    f.weight[(gable_off)j * n + part] = norm_x;
+  }
+  if (!gik::whole_block_is_last(&f.control->arrived)) return;
+  find_huge(f, parts, room);
+  if (threadIdx.x) return;
+  f.control->arrived = 0;
+  add_columns(f, first);
 }
 
 /* ---- GMRES ---- */
@@ -321,8 +369,9 @@ gable_status round_to_float(const gik_refine *f, void *stream)
 gable_status finish(const gik_refine *f, const gik_refine_outside *x, int first, void *stream)
 {
   gik::launches on(stream);
-  const unsigned blocks = blocks_of(f) ? blocks_of(f) : 1;
-  on.launch(x->type == GABLE_TYPE_S ? finish_kernel<float> : finish_kernel<double>, blocks, THREADS, 0, *f, *x, first);
+  const unsigned parts = shared_blocks(f, 1), blocks = parts * (unsigned)f->count;
+  on.launch(x->type == GABLE_TYPE_S ? finish_kernel<float> : finish_kernel<double>, blocks, THREADS, 0, *f, *x, first,
+            (int)parts);
   return on.status("solutions of a refined solve");
 }
 

@@ -35,12 +35,20 @@ extern "C" {
 
 enum { GIK_REFINE_COLUMNS = 128 };
 
+/* What the pivots of the factor tell of A; in device memory, so that a graph reads those of new values. */
+typedef struct gik_refine_pivots {
+  double norm;      /* ||A||_1 where pivots were replaced, else 0 */
+  int64_t replaced; /* pivots */
+  int singular;     /* 1: A is numerically singular */
+} gik_refine_pivots;
+
 /* A or its transpose by rows, with the sum and the maximum of |a_ij| of each row. */
 typedef struct gik_refine_matrix {
   gable_idx n;
   const gable_off *ptr; /* [n+1] */
   const gable_idx *idx;
   const double *val, *sum, *top;
+  const gik_refine_pivots *pivots;
 } gik_refine_matrix;
 
 /* Of one column; in device memory, zero before its first look. */
@@ -50,14 +58,21 @@ typedef struct gik_refine_column {
   int ended, taken_back;
   int gmres;   /* iterations */
   int bad_row; /* the lowest row in which b is not finite, plus one; 0: none */
+  int huge;    /* 1: ||b||_1 < eps ||A||_1 ||x||_1, and pivots were replaced */
   /* What a look collects: bits of numbers that are not negative, which have the order of integers. */
   uint64_t norm_x, strict_bits, omega_1, omega_2;
 } gik_refine_column;
 
+/* What says that a system is numerically singular; the larger one counts. */
+typedef enum gik_refine_singular { GIK_REGULAR = 0, GIK_HUGE_X = 1, GIK_SINGULAR_FACTOR = 2 } gik_refine_singular;
+
 /* Of all columns since the last reset: zero at first. */
 typedef struct gik_refine_summary {
-  double backward, first;         /* the largest */
-  int worst, bad_row, bad_column; /* column of the largest backward error; rows and columns plus one, 0: none */
+  double backward, first;         /* the largest; backward: of the columns that miss their tolerance, if any do */
+  double required;                /* the tolerance of the column with that backward error */
+  int64_t replaced;               /* pivots, of GIK_SINGULAR_FACTOR */
+  int singular;                   /* a gik_refine_singular */
+  int worst, bad_row, bad_column; /* column with that backward error; rows and columns plus one, 0: none */
   int steps, gmres;               /* the most of a column */
   double solve_s, refine_s;       /* sums: from load to the first residual, from there to finish */
 } gik_refine_summary;
@@ -87,6 +102,7 @@ typedef struct gik_refine {
   gik_refine_summary *summary;
   double tolerance;         /* load puts these three into control */
   int max_steps, max_gmres; /* corrections; then iterations of GMRES, of a column */
+  double required;          /* backward error that finish lets pass; tolerance, or more where x is rounded */
   gik_refine_control *control;
 } gik_refine;
 
@@ -114,7 +130,8 @@ struct gik_refine_steps {
   /* Takes back what made columns worse and rounds x to float; every column is active again. */
   gable_status (*round)(const gik_refine *f, void *stream);
   /* Takes back what made columns worse, gives x to the caller, and adds the columns, the first of which is the caller's
-   * number first, to the summary. */
+   * number first, to the summary.  Finds the columns with a huge x where pivots were replaced; r and weight are scratch
+   * then. */
   gable_status (*finish)(const gik_refine *f, const gik_refine_outside *x, int first, void *stream);
 
   /* GMRES for the column control->column, j. */
