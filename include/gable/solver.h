@@ -238,8 +238,10 @@ GABLE_API gable_status gable_solver_work_report(const gable_solver_work *w, gabl
 /* Local.  Estimates by Hager and Higham; a few solves each.  rcond = 1 / (||A||_1 ||A^-1||_1), 0 where no double holds
  * ||A^-1||_1: below 2.2e-16 the matrix is numerically singular.  forward_error bounds max |x - x_true| / max |x| for
  * the column b, x (one column), which may lie in device memory where solves take such vectors.  Where the factor is on
- * a GPU the vectors of an estimate are there too; both calls wait for w's stream and are not for a CUDA graph. Both are
- * NaN, and the determinant with them, where GABLE_SOLVER_OTHER_VALUES is 1. */
+ * a GPU the vectors of an estimate are there too; both calls wait for w's stream and are not for a CUDA graph.  There,
+ * with refine_steps 0, the first call that has to refine (pivots were replaced, or the factor is one of floats) takes
+ * 54 n doubles of device memory, or fewer where n < 24, which w keeps: GABLE_ERR_MEMORY.  Elsewhere both allocate
+ * nothing.  Both are NaN, and the determinant with them, where GABLE_SOLVER_OTHER_VALUES is 1. */
 GABLE_API gable_status gable_solver_rcond(const gable_solver *s, gable_solver_work *w, double *rcond);
 GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_solver_work *w, gable_op op,
                                                   const gable_vectors_view *b, const gable_vectors_view *x,

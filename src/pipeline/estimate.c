@@ -26,13 +26,15 @@ static int needs_corrections(const gable_solver *s)
 /* The inverse of a nearly singular matrix is found as large as the solves are accurate: to this tolerance at least. */
 static const double ACCURATE = 1e-12;
 
+enum { MOST_CORRECTIONS = 20 };
+
 /* Corrected by refinement, whatever solves are to do. */
 static gable_status corrected_inverse(void *user, gable_op op, gable_idx count, const double *b, double *x)
 {
   gable_status status = GABLE_OK;
   gable_solver_work *w = user;
   const gable_idx n = w->solver->problem.n;
-  const gi_refine_options how = {.max_steps = 20,
+  const gi_refine_options how = {.max_steps = MOST_CORRECTIONS,
                                  .max_gmres = w->restart,
                                  .tolerance = fmin(ACCURATE, gi_pipeline_tolerance(w->solver, GABLE_TYPE_D))};
   gi_refine_result result;
@@ -53,7 +55,8 @@ struct gi_estimate_room {
   double *r, *weight; /* [n] */
   gik_refine_column *column;
   gik_refine_control *control;
-  gik_estimate *state; /* zeroed */
+  gik_estimate *state;               /* zeroed */
+  gi_device_refinement *corrections; /* where solves refine little or not at all; NULL: not needed so far */
 };
 
 gable_status gi_estimate_room_create(gable_context *ctx, gable_idx n, gi_estimate_room **out)
@@ -91,6 +94,7 @@ void gi_estimate_room_destroy(gable_context *ctx, gi_estimate_room **room)
   gi_estimate_room *m = room ? *room : NULL;
   if (!m) return;
   *room = NULL;
+  gi_device_refinement_destroy(ctx, &m->corrections);
   gi_arena_release(&m->arena);
   gi_free(ctx, m);
 }
@@ -133,27 +137,50 @@ static gable_status inverse_there(void *user, gable_op op, gable_idx count, cons
   return gi_device_sweep_solve(w->solver->device, w->device, op, GI_SOLVE_ALL, &from, &to, w->stream);
 }
 
+/* Solves with refine_steps 0 have no room for GMRES, and unchecked ones none for corrections. */
+static int needs_own_room(const gable_solver *s)
+{
+  return needs_corrections(s) && !s->options.refine_steps;
+}
+
+/* The work's own, without a recording: the host looks after each correction, for it waits anyway. */
+static gable_status make_corrections(const gable_solver *s, gable_solver_work *w)
+{
+  gable_status status = GABLE_OK;
+  const gi_device_problem at = {w->ctx, s->device, s->device_matrix, w->device};
+  if (!needs_own_room(s) || w->estimate->corrections) goto done;
+  GI_TRY(gi_device_refinement_create(&at, 1, 0, w->restart, &w->estimate->corrections));
+done:
+  return status;
+}
+
 static gable_status corrected_inverse_there(void *user, gable_op op, gable_idx count, const double *b, double *x)
 {
   const gable_solver_work *w = user;
+  const gable_solver *s = w->solver;
   const gable_vectors_view from = column_there(w->n, b), to = column_there(w->n, x);
-  const gable_idx most = w->restart ? GI_GMRES_RESTART : 0;
-  gi_device_refine_options how = gi_work_device_options(w->solver, GABLE_TYPE_D, most, GI_REPORT_NONE);
+  const double tolerance = fmin(ACCURATE, gi_pipeline_tolerance(s, GABLE_TYPE_D));
+  const gi_device_refine_options how = {.tolerance = tolerance,
+                                        .required = tolerance,
+                                        .max_steps = MOST_CORRECTIONS,
+                                        .max_gmres = w->restart,
+                                        .loops = 1,
+                                        .report = GI_REPORT_NONE};
   (void)count; /* 1 */
-  how.tolerance = fmin(ACCURATE, how.tolerance);
-  return gi_device_solve(w->device_refinement, op, &how, &from, &to, w->stream);
+  return gi_device_solve(needs_own_room(s) ? w->estimate->corrections : w->device_refinement, op, &how, &from, &to,
+                         w->stream);
 }
 
-static gi_near_inverse near_inverse_there(const gable_solver *s, const gable_solver_work *w)
+static gi_near_inverse near_inverse_there(const gable_solver *s)
 {
-  return needs_corrections(s) && w->device_refinement ? corrected_inverse_there : inverse_there;
+  return needs_corrections(s) ? corrected_inverse_there : inverse_there;
 }
 
 static gable_status inverse_norm_there(const gable_solver *s, gable_solver_work *w, double enough, double *norm)
 {
   gable_status status = GABLE_OK;
   const gi_estimate_place at = place_of(w);
-  const gi_inverse of = {.n = w->n, .op = GABLE_OP_N, .inverse = near_inverse_there(s, w), .user = w, .enough = enough};
+  const gi_inverse of = {.n = w->n, .op = GABLE_OP_N, .inverse = near_inverse_there(s), .user = w, .enough = enough};
   int before;
   GI_TRY(enter(w->ctx, &before));
   GI_TRY(gi_inverse_norm(&at, &of, w->estimate->work, norm));
@@ -217,7 +244,7 @@ static gable_status forward_norms_there(const gable_solver *s, gable_solver_work
   const gi_inverse of = {.n = w->n,
                          .op = op == GABLE_OP_N ? GABLE_OP_T : GABLE_OP_N,
                          .d = w->estimate->r,
-                         .inverse = near_inverse_there(s, w),
+                         .inverse = near_inverse_there(s),
                          .user = w};
   int before;
   GI_TRY(enter(w->ctx, &before));
@@ -287,6 +314,7 @@ static gable_status rcond_above(const gable_solver *s, gable_solver_work *w, dou
     *rcond = 0;
     goto done;
   }
+  if (w->device) GI_TRY(make_corrections(s, w));
   const double enough = bar > 0 && norm > 0 ? 1 / norm / bar : 0;
   GI_TRY((w->device ? inverse_norm_there : inverse_norm_here)(s, w, isfinite(enough) ? enough : 0, &inverse_norm));
   *rcond = !a.n ? 1 : isfinite(inverse_norm) ? 1 / norm / inverse_norm : 0;
@@ -334,6 +362,7 @@ gable_status gi_pipeline_forward_error(const gable_solver *s, gable_solver_work 
   *forward_error = NAN;
   if (s->other_values) goto done;
   const gable_off *ptr = s->problem.rows.ptr;
+  if (w->device) GI_TRY(make_corrections(s, w));
   for (gable_idx i = 0; i < s->problem.n; i++) longest = fmax(longest, (double)(ptr[i + 1] - ptr[i] + 1));
   GI_TRY((w->device ? forward_norms_there : forward_norms_here)(s, w, op, longest * DBL_EPSILON, &v, &norm, &norm_x));
   *forward_error = norm_x > 0 ? norm / norm_x : norm;

@@ -151,8 +151,8 @@ static int said_singular(gable_solver *s, const gable_matrix_view *v, const gabl
         options->tolerance, options->refine_steps);
   CHECK_OK(gable_solver_work_create(s, 1, &w));
   CHECK_OK(gable_solver_rcond(s, w, &rcond));
-  CHECK(!options->refine_steps || rcond < 2.2e-16, "tolerance %g, factor type %d: rcond %g", options->tolerance,
-        (int)options->factor_type, rcond);
+  CHECK(rcond < 2.2e-16, "tolerance %g, factor type %d: rcond %g", options->tolerance, (int)options->factor_type,
+        rcond);
   gable_solver_work_destroy(&w);
   if (!replaced) return 0;
   CHECK_OK(gable_solver_save_memory(s, image, &bytes));
