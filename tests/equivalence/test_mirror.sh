@@ -26,6 +26,7 @@ on_mirror equivalence/test_device_triangles
 on_mirror equivalence/test_solver_device
 on_mirror equivalence/test_solver_device_vectors
 on_mirror equivalence/test_solver_device_singular
+on_mirror equivalence/test_solver_device_verdicts ${SAN:+60}
 on_mirror equivalence/test_solver_device_apply
 # The smallest real matrices, since each kernel opens and locks all memory here: none begun after 20 s, no file above 60 kB.
 if [ "${SAN:-}" ]; then limits="5 20"; else limits="20 60"; fi
