@@ -146,7 +146,7 @@ static gable_status finish(const gik_refine *f, const gik_refine_outside *x, int
       norm_x += fabs(entry(x, i, j));
     }
     f->column[j].huge = gik_is_huge(f->a.pivots->norm, norm_b, norm_x);
-    gik_add_column(f, (int)j, first + (int)j);
+    gik_add_column(f->summary, f, (int)j, first + (int)j);
   }
   gik_add_times(f->summary, f->control, clock_now());
   return GABLE_OK;

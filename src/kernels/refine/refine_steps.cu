@@ -193,8 +193,10 @@ __global__ void rounded_kernel(const gik_refine f)
 
 __device__ void add_columns(const gik_refine &f, int first)
 {
-  for (int j = 0; j < f.count; j++) gik_add_column(&f, j, first + j);
-  gik_add_times(f.summary, f.control, clock_now());
+  gik_refine_summary all = *f.summary;
+  for (int j = 0; j < f.count; j++) gik_add_column(&all, &f, j, first + j);
+  gik_add_times(&all, f.control, clock_now());
+  *f.summary = all;
 }
 
 /* By one block: the verdict on the size of each x, out of the parts that blocks have left of the norms of a column. */
@@ -369,7 +371,7 @@ gable_status round_to_float(const gik_refine *f, void *stream)
 gable_status finish(const gik_refine *f, const gik_refine_outside *x, int first, void *stream)
 {
   gik::launches on(stream);
-  const unsigned parts = shared_blocks(f, 1), blocks = parts * (unsigned)f->count;
+  const unsigned parts = shared_blocks(f, 1, 1), blocks = parts * (unsigned)f->count;
   on.launch(x->type == GABLE_TYPE_S ? finish_kernel<float> : finish_kernel<double>, blocks, THREADS, 0, *f, *x, first,
             (int)parts);
   return on.status("solutions of a refined solve");
