@@ -148,7 +148,8 @@ GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_
 GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse reuse);
 
 /* Local.  Scratch memory and stream for solves with s, of one at a time.  Up to max_rhs right-hand sides are solved
- * together; a solve may have more.  The caller owns it; it must not outlive s.  After a new analysis,
+ * together, on a GPU at most 128 (fewer where their vectors would take more memory than the factor or 1 GiB), on a CPU
+ * 16; a solve may have more.  The caller owns it; it must not outlive s.  After a new analysis,
  * GABLE_REUSE_PATTERN included, the next solve checks in O(n) whether the work still fits.  It returns GABLE_ERR_STATE
  * where the structure needs more memory, n or the symmetry changed, or the context is on a GPU; then create the work
  * again.  A work made before the first factorization is one of the CPU: with a factor on a GPU it is refused, too.
