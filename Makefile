@@ -100,6 +100,8 @@ object = $(patsubst %,$(BUILD)/%.o,$1)
 LIB_OBJ := $(call object,$(LIB_SRC) $(CUDA_SRC))
 TOOL_OBJ := $(call object,$(TOOL_SRC))
 FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
+# A program of several processes that a script starts.
+LOST := $(BUILD)/tests/forest/lost_rank
 TESTS := $(TEST_SRC:%.c=$(BUILD)/%) $(CUDA_TEST_SRC:%.cu=$(BUILD)/%) $(FUZZERS)
 STATIC := $(BUILD)/lib/libgable.a
 SHARED := $(BUILD)/lib/libgable.so
@@ -114,7 +116,7 @@ say = $(if $(V),,@printf '  %-4s %s\n' $1 $2)
 .PHONY: all lib tests check mutants fuzz fuzzers libfuzzer demo bench bench-trisolve bench-forest docs layers manual clean install uninstall format help
 all: $(if $(wildcard tool/gable.c),$(TOOL) $(MPI_TOOL)) $(STATIC) $(SHARED)
 lib: $(STATIC) $(SHARED)
-tests: $(TESTS)
+tests: $(TESTS) $(LOST)
 
 $(BUILD)/tool/mpi_place.c.o: $(BUILD)/config.mk
 $(BUILD)/%.c.o: %.c $(BUILD)/parts.mk
@@ -160,6 +162,11 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(call object,$(SUPPORT_SRC)) $(STATIC)
 $(BUILD)/tests/unit/test_twin: $(call object,tool/twin.c tool/twin_profile.c)
 # The tool has the random forests and their serial program.
 $(BUILD)/tests/forest/test_targets $(BUILD)/tests/forest/test_flagged: $(call object,tool/forest_check.c tool/forest_case.c tool/forest_oracle.c)
+
+$(LOST): $(LOST).c.o $(call object,tool/forest_place.c $(if $(filter yes,$(HAVE_MPI)),tool/mpi_place.c,tool/mpi_place_absent.c)) $(STATIC)
+	@mkdir -p $(@D)
+	$(call say,ld,$@)
+	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(LIBS) $(MPI_LIBS)
 
 $(CUDA_TEST_SRC:%.cu=$(BUILD)/%): $(BUILD)/%: $(BUILD)/%.cu.o $(call object,$(SUPPORT_SRC)) $(STATIC)
 	@mkdir -p $(@D)
@@ -230,5 +237,5 @@ clean:
 help:
 	@sed -n '1,/^\.DEFAULT/{/^#/s/^# \{0,1\}//p}' Makefile
 
--include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TOOL_OBJ) $(call object,$(MPI_TOOL_SRC) $(TEST_SRC) $(CUDA_TEST_SRC) $(SUPPORT_SRC) $(FUZZ_SRC) $(FUZZ_PARTS))))
+-include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TOOL_OBJ) $(call object,$(MPI_TOOL_SRC) $(LOST:$(BUILD)/%=%.c) $(TEST_SRC) $(CUDA_TEST_SRC) $(SUPPORT_SRC) $(FUZZ_SRC) $(FUZZ_PARTS))))
 .SECONDARY:

@@ -12,7 +12,6 @@ import datetime
 import json
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 import tempfile
@@ -166,55 +165,6 @@ def tables(r):
     return "\n".join(out) + "\n"
 
 
-def ranks_of(session):
-    """Process numbers of gable-mpi in a session."""
-    found = []
-    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, _, fields = stat.read_text().partition("(")[2].rpartition(")")
-        except OSError:
-            continue
-        if name == "gable-mpi" and int(fields.split()[3]) == session:
-            found.append(int(stat.parent.name))
-    return sorted(found)
-
-
-def stopped(r, path):
-    """One of two processes is stopped in the middle of conjugate gradients: the other one ends with an error within the deadline, 5 s."""
-    command = [*MPI, str(r.o.build / "bin/gable-mpi"), "forest", "cg", "laplacian5:1000x1000", "--iterations", "1000000", "--tolerance", "1e-16",
-               "--where", "cuda/mpi", "--path", path, "--deadline", "5"]
-    what = " ".join(["a rank stopped:", "gable forest cg --where cuda/mpi --path", path])
-    if r.o.only and not any(word in what for word in r.o.only.split(",")):
-        return None
-    if r.ends - time.monotonic() < 40:
-        return r.skip(what, "the time is over (--seconds)")
-    with tempfile.TemporaryFile("w+") as said:
-        run = subprocess.Popen(command, stdout=said, stderr=said, env={**os.environ, **ENVIRONMENT}, start_new_session=True)
-        time.sleep(8)
-        ranks = ranks_of(run.pid)
-        begun = time.monotonic()
-        if len(ranks) == 2:
-            os.kill(ranks[1], signal.SIGSTOP)
-        try:
-            status = run.wait(20)
-        except subprocess.TimeoutExpired:
-            status = None
-        took = time.monotonic() - begun
-        for rank in ranks_of(run.pid):
-            os.kill(rank, signal.SIGKILL)
-        if status is None:
-            os.killpg(run.pid, signal.SIGKILL)
-        said.seek(0)
-        text = said.read()
-    line = next((x for x in text.splitlines() if "which did not come" in x), "")
-    if len(ranks) != 2 or not status or not line:
-        r.failed = 1
-        return r.skip(what, f"{len(ranks)} ranks, status {status} after {took:.0f} s: {text.strip().splitlines()[-1:]}")
-    r.rows.append({"program": "stopped", "test": "proof", "where": "cuda/mpi", "path": path, "seconds": round(took, 1), "said": line, "checked": True})
-    print(f"{what}: ended after {took:.1f} s: {line}", flush=True)
-    return None
-
-
 def petsc(r):
     program = os.environ.get("PETSC_SF", "")
     if not program:
@@ -315,8 +265,8 @@ def main():
                 r.skip(f"{name} alone", "one GPU")
         by_kernels(r, peer)
         solves(r, "laplacian5:1000x1000", peer, staged)
-        for path in ("direct", "nvshmem", "nccl") if two else ():
-            stopped(r, path)
+        if two:
+            r.reference("lost ranks", ["env", f"BUILD={o.build}", "sh", "tests/forest/test_lost_gpus.sh"])
         petsc(r)
         if two:
             solves(r, "laplacian27:160x160x160", peer, staged)  # 1.3 GB

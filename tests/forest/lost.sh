@@ -1,0 +1,59 @@
+# lost.sh: what test_lost.sh and test_lost_gpus.sh share.  Needs $work, a folder, and $deadline, in seconds.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+program=$BUILD/tests/forest/lost_rank
+[ -x "$program" ] || { echo "no lost_rank in this build: make tests"; exit 77; }
+case $(ldd "$program") in
+*libmpich*) launch=mpirun.mpich ;;
+*libmpi.so*) launch=mpirun.openmpi ;;
+*) launch= ;;
+esac
+[ -z "$launch" ] || command -v $launch >/dev/null 2>&1 || launch=mpirun
+[ -z "$launch" ] || command -v $launch >/dev/null 2>&1 || launch=
+
+# lose RANKS PLACE PATH BY NUMBERS: the last of so many ranks is lost.  Prints the JSON lines of the others; or why this path is not
+# here: exit status 77; or what is wrong: 1.  A shell stays in place of a process that is killed, since mpirun ends the others
+# when one of its children ends.
+lose() {
+    log=$work/$(echo "$*" | tr '/: ,' ____)
+    others=$(($1 - 1))
+    case $2 in
+    */mpi) set -- $launch -n "$1" sh -c '"$0" "$@" || sleep '$((deadline + 3)) "$program" "$2" "$3" "$4" "$deadline" "$5" ;;
+    *) set -- "$program" "$2" "$3" "$4" "$deadline" "$5" ;;
+    esac
+    timeout -k 2 $((deadline + ${START_LIMIT:-30})) "$@" >"$log" 2>&1 </dev/null
+    status=$?
+    if [ "$(grep -c '^{.*"checked":true}$' "$log")" = $others ] && [ $status -ne 124 ]; then
+        grep '^{' "$log"
+    elif grep -q '^lost_rank: not here: ' "$log"; then
+        sed -n 's/^lost_rank: not here: //p' "$log" | head -n 1
+        return 77
+    else
+        echo "exit status $status: $*"
+        tail -n 20 "$log"
+        return 1
+    fi
+}
+
+# begin WORDS OF lose...: in the background, AT_ONCE cases at a time
+cases=0
+begin() {
+    cases=$((cases + 1))
+    (lose "$@" >"$work/said.$cases"; echo "$? $*" >"$work/status.$cases") &
+    [ $((cases % ${AT_ONCE:-4})) -ne 0 ] || wait
+}
+
+# end: of all cases their lines; exit status 1 where one failed
+end() {
+    wait
+    failed=0
+    for k in $(seq $cases); do
+        read -r status words <"$work/status.$k"
+        case $status in
+        0) cat "$work/said.$k" ;;
+        77) echo "left out: $words: $(cat "$work/said.$k")" ;;
+        *) echo "FAILED: $words"; cat "$work/said.$k"; failed=1 ;;
+        esac
+    done
+    return $failed
+}

@@ -1,0 +1,34 @@
+#!/bin/sh
+# A rank that returns, stops or is killed while kernels of the other one, on a GPU of its own, wait for it: that one names it within
+# the deadline, on every path of GPUs.  Prints a JSON line for each case; what this machine has not is named by "left out:".
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+deadline=3 START_LIMIT=60
+. tests/forest/lost.sh
+case $("$program" cuda:0/peer:2 direct return 1 1000 2>&1) in
+*'"checked":true'*) ;;
+*'not here'*) echo "no CUDA in this build, or no GPU answers"; exit 77 ;;
+*) echo "two ranks on one GPU do not name each other"; exit 1 ;;
+esac
+[ "$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')" -ge 2 ] || { echo "one GPU, two are needed: kernels of two processes would run by turns there"; exit 77; }
+for part in nvshmem nccl; do # PyPI's, where they are
+    folder=$(python3 -c "import nvidia.$part as n; print(list(n.__path__)[0] + '/lib')" 2>/dev/null) && LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+done
+export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" NVSHMEM_REMOTE_TRANSPORT=none NVSHMEM_DISABLE_NVLS=1 CUDA_DEVICE_MAX_CONNECTIONS=32
+if [ "$launch" ]; then
+    for path in direct nvshmem nccl put copy window; do
+        for by in stop kill return; do begin 2 cuda/mpi $path $by 1000; done
+    done
+    for by in stop kill; do begin 2 cuda/mpi direct $by 200000; done
+else
+    echo "left out: processes: no MPI in this build, or no mpirun"
+fi
+for by in return stop; do
+    begin 2 cuda:0,1/peer direct $by 1000
+    begin 2 cuda:0,1/peer direct $by 200000
+    begin 2 cuda:0,1/peer copy $by 200000
+    begin 2 cuda:0,1/ranks auto $by 1000
+    begin 2 cuda:0,1/nccl auto $by 1000
+done
+end
