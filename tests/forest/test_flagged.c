@@ -171,7 +171,7 @@ static gable_status in_part(gable_comm *comm, void *user)
 
 int main(int argc, char **argv)
 {
-  int seed = 13;
+  forest_bits_size size = {13, 0};
   int missing[] = {0, N, 2 * N - 1};
   for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], ahead, NULL));
   if (argc > 1) return 0;
@@ -180,6 +180,6 @@ int main(int argc, char **argv)
   CHECK_OK(gable_comm_run("mirror/peer:2", free_running, NULL));
   for (int k = 0; k < 3; k++) CHECK_OK(gable_comm_run("mirror/peer:2", in_part, &missing[k]));
   gi_device_flagged_most = 0;
-  CHECK_OK(gable_comm_run("mirror/peer:3", forest_bits, &seed));
+  CHECK_OK(gable_comm_run("mirror/peer:3", forest_bits, &size));
   return 0;
 }

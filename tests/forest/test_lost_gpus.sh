@@ -12,10 +12,7 @@ case $("$program" cuda:0/peer:2 direct return 1 1000 2>&1) in
 *) echo "two ranks on one GPU do not name each other"; exit 1 ;;
 esac
 [ "$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')" -ge 2 ] || { echo "one GPU, two are needed: kernels of two processes would run by turns there"; exit 77; }
-for part in nvshmem nccl; do # PyPI's, where they are
-    folder=$(python3 -c "import nvidia.$part as n; print(list(n.__path__)[0] + '/lib')" 2>/dev/null) && LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-done
-export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" NVSHMEM_REMOTE_TRANSPORT=none NVSHMEM_DISABLE_NVLS=1 CUDA_DEVICE_MAX_CONNECTIONS=32
+. scripts/gpu-libraries
 if [ "$launch" ]; then
     for path in direct nvshmem nccl put copy window; do
         for by in stop kill return; do begin 2 cuda/mpi $path $by 1000; done

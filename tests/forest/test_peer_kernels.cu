@@ -2,7 +2,8 @@
  * between eager ones, a thousand times, with new data.  Messages of one block, of several, of more than may wait, and
  * of so many that senders store them in the receiver's array.
  *
- * usage: test_peer_kernels [place [copy]], "cuda:0/peer:2" if it is not given; copy: by the copy engine. */
+ * usage: test_peer_kernels [place [copy|small]], "cuda:0/peer:2" if it is not given; copy: by the copy engine; small:
+ * few rounds. */
 #include <cuda_runtime.h>
 
 #include <cstdlib>
@@ -20,6 +21,7 @@ namespace
 
 enum { REPLAYS = 1000, ITEMS = 300 };
 gable_path path = GABLE_PATH_AUTO;
+int less = 1; /* of so many rounds one */
 
 /* Of this thread: allocations by cudaMalloc are then where the rank's kernels run. */
 void use_device(gable_comm *comm)
@@ -90,7 +92,7 @@ gable_status replays(gable_comm *comm, void *user)
   CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
   CHECK_CUDA(cudaGraphInstantiate(&exec, graph, 0));
   CHECK_OK(gable_comm_barrier(comm));
-  for (int k = 0; k < REPLAYS; k++) {
+  for (int k = 0; k < REPLAYS / less; k++) {
     for (int i = 0; i < ITEMS; i++) root[i] = 1000.0 * k + 10 * i + me;
     CHECK_OK(gable_device_copy_in(ctx, r, root.data(), ITEMS * sizeof(double), nullptr));
     if (k % 7 == 3)
@@ -198,7 +200,7 @@ gable_status groups(gable_comm *comm, void *user)
   CHECK_CUDA(cudaGraphInstantiate(&exec, graph, 0));
   CHECK(launches_of(m) == 3, "%d launches: a send, a receive and the roots' half of the fetch", (int)launches_of(m));
   CHECK_OK(gable_comm_barrier(comm));
-  for (int round = 0; round < GROUP_REPLAYS; round++) {
+  for (int round = 0; round < GROUP_REPLAYS / less; round++) {
     for (int k = 0; k < GROUP; k++) {
       for (int i = 0; i < ITEMS; i++) {
         m[k].root[i] = put(me, k, 0, round, i);
@@ -318,7 +320,7 @@ gable_status targets(gable_comm *comm, void *user)
   CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
   CHECK_CUDA(cudaGraphInstantiate(&exec, graph, 0));
   CHECK_OK(gable_comm_barrier(comm));
-  for (int round = 0; round < TARGET_ROUNDS; round++) {
+  for (int round = 0; round < TARGET_ROUNDS / less; round++) {
     const int captured = round % 4 < 2;
     double **to = round % 4 == 3 ? plain : leaf;
     for (int k = 0; k < 2; k++) {
@@ -358,6 +360,7 @@ int main(int argc, char **argv)
 {
   const char *where = argc > 1 ? argv[1] : "cuda:0/peer:2";
   if (argc > 2 && !strcmp(argv[2], "copy")) path = GABLE_PATH_COPY;
+  if (argc > 2 && !strcmp(argv[2], "small")) less = 15;
   const gable_status status = gable_comm_run(where, replays, nullptr);
   if (status == GABLE_ERR_UNAVAILABLE) {
     printf("%s\n", gable_last_error());

@@ -1,7 +1,8 @@
 /* Long rows that are not contiguous, between arrays in device memory: the kernels of scattered rows are chosen by sizes
  * alone, and have the bits of an exchange between arrays in host memory, at every size, map, unit and op.
  *
- * usage: test_scattered [device], as "cuda:0": its ranks share the device; else the mirror. */
+ * usage: test_scattered [device [small]], as "cuda:0": its ranks share the device; else the mirror.  small: on two
+ * ranks, each unit and map, not each pair of maps, in one round. */
 #include <stdlib.h>
 
 #include "forest/device_exchange.h"
@@ -115,7 +116,7 @@ static void run(gable_exchange *x, const shape *s, void *root, void *leaf, void 
   CHECK_OK(gable_exchange_wait(x));
 }
 
-static int on_gpu;
+static int on_gpu, small;
 
 /* Equal bytes; chosen: whether the steps' kernels are those of scattered rows. */
 static void same(gable_comm *comm, const shape *s, int chosen)
@@ -135,7 +136,7 @@ static void same(gable_comm *comm, const shape *s, int chosen)
         receive->scattered_blocks);
   for (int k = 0; k < 3; k++) host[k] = malloc(bytes[k]);
   for (int k = 0; k < 3; k++) CHECK_OK(gable_device_alloc(ctx, bytes[k], &there[k]));
-  for (int round = 0; round < (on_gpu || chosen < 0 ? ROUNDS : 0); round++) {
+  for (int round = 0; round < (small ? 1 : on_gpu || chosen < 0 ? ROUNDS : 0); round++) {
     for (int k = 0; k < 3; k++) stamp(host[k], bytes[k], s->unit, round * 3 + k + 11 * gable_comm_rank(comm));
     for (int k = 0; k < 3; k++) CHECK_OK(gable_device_copy_in(ctx, there[k], host[k], bytes[k], NULL));
     CHECK_OK(gable_device_synchronise(ctx, NULL));
@@ -158,12 +159,13 @@ static void same(gable_comm *comm, const shape *s, int chosen)
 
 static const gable_direction directions[] = {GABLE_DIRECTION_REDUCE, GABLE_DIRECTION_BCAST, GABLE_DIRECTION_FETCH};
 
-/* Every pair of maps, at a short length. */
+/* Every pair of maps, at a short length; small: each map and each unit twice on both sides. */
 static gable_status pairs_of_maps(gable_comm *comm, void *user)
 {
   const int n_units = (int)(sizeof units / sizeof *units);
   (void)user;
-  for (int k = 0; k < MAPS * MAPS; k++) {
+  for (int turn = 0; turn < (small ? 2 * MAPS : MAPS * MAPS); turn++) {
+    const int k = small ? turn * (MAPS - 1) % (MAPS * MAPS) : turn;
     const struct unit *u = &units[k % n_units];
     const shape s = {SHORT, k / MAPS, k % MAPS, 1 + k % 4 / 3, 1, k % 5 == 1, directions[k % 3], u, u->op[k / 3 % 3]};
     same(comm, &s, -1);
@@ -171,12 +173,12 @@ static gable_status pairs_of_maps(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
-/* Every map, unit and op, at a length where blocks of a GPU take their items in turns. */
+/* Every map, unit and op, at a length where blocks of a GPU take their items in turns; small: every unit. */
 static gable_status long_rows(gable_comm *comm, void *user)
 {
   const int n_units = (int)(sizeof units / sizeof *units);
   (void)user;
-  for (int k = 0; k < 3 * n_units; k++) {
+  for (int k = 0; k < 3 * n_units; k += small ? 3 : 1) {
     const struct unit *u = &units[k / 3];
     const int leaf = k % MAPS, root = (k + 1 + k / MAPS) % MAPS;
     const shape s = {on_gpu ? LONG : SHORT, leaf, root, 1, 1, k % 4 == 1, directions[k % 2], u, u->op[k % 3]};
@@ -210,7 +212,8 @@ int main(int argc, char **argv)
   const int64_t least = gi_device_scattered_least;
   char where[64];
   on_gpu = argc > 1;
-  for (size_t k = 0; k < sizeof transports / sizeof *transports; k++) {
+  small = argc > 2 && !strcmp(argv[2], "small");
+  for (size_t k = small ? 1 : 0; k < (small ? 2 : sizeof transports / sizeof *transports); k++) {
     snprintf(where, sizeof where, "%s/%s", argc > 1 ? argv[1] : "mirror", transports[k]);
     gi_device_scattered_least = least;
     if (k < 2) CHECK_OK(gable_comm_run(where, choice, NULL));

@@ -2,7 +2,8 @@
  * begins first, arrays that may not be stored to, receivers that give up; and, with targets for messages of any length,
  * the bits of random exchanges, of several under way in orders that differ between ranks, and of several in one launch.
  *
- * usage: test_targets [place...], as "cuda:0/peer:2": the second part there; else the mirror. */
+ * usage: test_targets [small] [place...], as "cuda:0/peer:2": the second part there; else the mirror.  small: fewer
+ * exchanges in the second part. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -250,15 +251,15 @@ static gable_status ends(gable_comm *comm, void *user)
 
 int main(int argc, char **argv)
 {
-  int seed = 11;
+  forest_bits_size size = {11, argc > 1 && !strcmp(argv[1], "small")};
   static const char *const mirrors[] = {"mirror/peer:2", "mirror/peer:3", "mirror/peer:4"};
   gi_device_target_least = 1;
-  for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], forest_bits, &seed));
-  if (argc > 1) return 0;
+  for (int k = 1 + size.small; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], forest_bits, &size));
+  if (argc > 1 + size.small) return 0;
   run(ways);
   run(one_array);
   run(ends);
   for (size_t k = 0; k < sizeof mirrors / sizeof *mirrors; k++)
-    CHECK_OK(gable_comm_run(mirrors[k], forest_bits, &seed));
+    CHECK_OK(gable_comm_run(mirrors[k], forest_bits, &size));
   return 0;
 }

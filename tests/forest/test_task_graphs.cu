@@ -3,8 +3,8 @@
  * taken by wait-any.
  *
  * usage: test_task_graphs [place], "cuda:0/peer:2" if it is not given.
- * Compiled with PROCESSES and an MPI, under mpirun: test_task_graphs cuda:0 direct|nvshmem, in memory of CUDA IPC or of
- * NVSHMEM's heap. */
+ * Compiled with PROCESSES and an MPI, under mpirun: test_task_graphs cuda:0|cuda direct|nvshmem, in memory of CUDA IPC
+ * or of NVSHMEM's heap; cuda: each process has the GPU of its rank. */
 #include <cuda_runtime.h>
 
 #include <vector>
@@ -116,6 +116,15 @@ template <typename T> T *on_device(gable_comm *comm, const T *host, size_t n)
   return (T *)p;
 }
 
+/* On the rank's GPU; a kernel that is loaded at its first launch may have to wait for those that run. */
+void use_device(gable_comm *comm, const void *kernel)
+{
+  cudaFuncAttributes about;
+  const char *where = gable_context_where(gable_comm_context(comm));
+  CHECK(cudaSetDevice(atoi(strchr(where, ':') + 1)) == cudaSuccess, "%s", where);
+  CHECK(cudaFuncGetAttributes(&about, kernel) == cudaSuccess, "%s", where);
+}
+
 gable_status graphs(gable_comm *comm, void *user)
 {
   gable_context *ctx = gable_comm_context(comm);
@@ -128,6 +137,7 @@ gable_status graphs(gable_comm *comm, void *user)
   peer_memory *memory = nullptr;
   gik_control zero = {};
   (void)user;
+  use_device(comm, (const void *)graph_kernel);
   for (int i = 0; i < NODES; i++)
     if (g[i].owner == me) own.push_back(i);
   CHECK(ranks <= MOST_RANKS, "%d ranks", ranks);
@@ -277,6 +287,7 @@ gable_status messages(gable_comm *comm, void *user)
   peer_memory *memory = nullptr;
   gik_control zero = {};
   (void)user;
+  use_device(comm, (const void *)message_kernel);
   zero.fault_row = -1;
   CHECK(ranks <= MOST_RANKS, "%d ranks", ranks);
   CHECK_OK(peer_memory_open(comm, (int64_t)(flags + room), memory_path, (void **)all.at, &memory));
@@ -324,7 +335,12 @@ int main(int argc, char **argv)
   gable_comm *comm = nullptr;
   if (argc > 2 && !strcmp(argv[2], "nvshmem")) memory_path = GABLE_PATH_NVSHMEM;
   MPI_Init(&argc, &argv);
-  gable_status status = gable_context_create(argc > 1 ? argv[1] : "cuda:0", nullptr, &ctx);
+  char own[16];
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  snprintf(own, sizeof own, "cuda:%d", rank);
+  const char *where = argc > 1 ? argv[1] : "cuda:0";
+  gable_status status = gable_context_create(strcmp(where, "cuda") ? where : own, nullptr, &ctx);
   if (!status) status = gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm);
   if (!status) status = graphs(comm, nullptr);
   if (!status) status = messages(comm, nullptr);

@@ -1,6 +1,6 @@
 /* Exchanges that begin and end together on threads and on the mirror, by every path.
  *
- * usage: test_together [place...], as "cuda:0/peer:2" */
+ * usage: test_together [small] [place...], as "cuda:0/peer:2"; small: two rounds */
 #include "base/portable.h"
 #include "support/test.h"
 #include "support/together_cases.h"
@@ -23,9 +23,10 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-  int rounds = GI_SANITIZED ? 2 : 5;
-  for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], run, &rounds));
-  for (size_t k = 0; k < sizeof all / sizeof *all && argc == 1; k++) {
+  const int small = argc > 1 && !strcmp(argv[1], "small");
+  int rounds = small || GI_SANITIZED ? 2 : 5;
+  for (int k = 1 + small; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], run, &rounds));
+  for (size_t k = 0; k < sizeof all / sizeof *all && argc == 1 + small; k++) {
     path = all[k].path;
     CHECK_OK(gable_comm_run(all[k].where, run, &rounds));
   }
