@@ -20,14 +20,20 @@ static head *slot_of(gi_channel *c, unsigned round)
   return (head *)(void *)(c->slots + (round % SLOTS) * (size_t)c->slot_bytes);
 }
 
-static void *message_of(head *h)
+/* From the slot's begin on: in its line where the message fits there. */
+static int64_t message_at(int64_t bytes)
 {
-  return h + 1;
+  return bytes + (int64_t)sizeof(head) <= LINE ? (int64_t)sizeof(head) : LINE;
+}
+
+static void *message_of(const gi_channel *c, head *h)
+{
+  return (char *)h + message_at(c->bytes);
 }
 
 static int64_t slot_bytes(int64_t message)
 {
-  return (message + (int64_t)sizeof(head) + LINE - 1) / LINE * LINE;
+  return (message_at(message) + message + LINE - 1) / LINE * LINE;
 }
 
 int64_t gi_channel_bytes(int64_t message)
@@ -172,7 +178,7 @@ gable_status gi_channel_out(gi_link *link, int k, void **message)
   gable_status status = GABLE_OK;
   gi_channel_end *e = &((gi_channel_link *)link)->out[k];
   GI_TRY(free_slot(link, e));
-  *message = message_of(slot_of(e->channel, e->rounds));
+  *message = message_of(e->channel, slot_of(e->channel, e->rounds));
 done:
   return status;
 }
@@ -208,7 +214,7 @@ gable_status gi_channel_settle(gi_link *link, int k)
     claim = atomic_load_explicit(&h->claim, memory_order_relaxed);
   }
   if (claim == OFFERED) {
-    memcpy(message_of(h), h->source, (size_t)c->bytes);
+    memcpy(message_of(c, h), h->source, (size_t)c->bytes);
     if (atomic_compare_exchange_strong_explicit(&h->claim, &claim, IN_SLOT, memory_order_release, memory_order_relaxed))
       return GABLE_OK;
   }
@@ -242,11 +248,11 @@ gable_status gi_channel_in(gi_link *link, int k, const void **message)
   const void *source = NULL;
   head *h = NULL;
   GI_TRY(claim_message(link, k, &h, &source));
-  *message = source ? source : message_of(h);
+  *message = source ? source : message_of(e->channel, h);
   if (!source || !l->memory->read) goto done;
-  GI_TRY(
-      l->memory->read(link->comm, e->rank, source, message_of(h), e->channel->bytes)); /* the sender leaves the slot */
-  *message = message_of(h);
+  GI_TRY(l->memory->read(link->comm, e->rank, source, message_of(e->channel, h),
+                         e->channel->bytes)); /* the sender leaves the slot */
+  *message = message_of(e->channel, h);
 done:
   return status;
 }
@@ -262,7 +268,7 @@ gable_status gi_channel_take(gi_link *link, int k, void *to)
   if (source && l->memory->read)
     GI_TRY(l->memory->read(link->comm, e->rank, source, to, e->channel->bytes));
   else
-    memcpy(to, source ? source : message_of(h), (size_t)e->channel->bytes);
+    memcpy(to, source ? source : message_of(e->channel, h), (size_t)e->channel->bytes);
 done:
   return status;
 }
@@ -277,4 +283,23 @@ void gi_channel_done(gi_link *link, int k)
 {
   gi_channel_end *e = &((gi_channel_link *)link)->in[k];
   gi_publish(&e->channel->emptied, ++e->rounds);
+}
+
+void gi_channel_slots(gi_link *link, int k, int incoming, char *at[2])
+{
+  const gi_channel_link *l = (const gi_channel_link *)link;
+  gi_channel *c = incoming ? l->in[k].channel : l->out[k].channel;
+  for (unsigned round = 0; round < SLOTS; round++) at[round] = message_of(c, slot_of(c, round));
+}
+
+void gi_channel_done_later(gi_link *link, int k)
+{
+  ((gi_channel_link *)link)->in[k].rounds++;
+}
+
+gable_status gi_channel_start_later(gi_link *link)
+{
+  gi_channel_link *l = (gi_channel_link *)link;
+  for (int k = 0; k < l->n_in; k++) gi_publish(&l->in[k].channel->emptied, l->in[k].rounds);
+  return GABLE_OK;
 }

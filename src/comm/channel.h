@@ -1,7 +1,7 @@
 /* channel.h: links through memory that both ranks see, threads of a process or processes of a node.
  *
  * Each message has a channel of two slots, so that a sender may be one round ahead of its receiver.  A slot begins with
- * its flag, and a short message shares the flag's cache line.
+ * its flag, and a short message shares the flag's cache line; a longer one begins at the next.
  *
  * A message may also be offered where it lies.  The receiver claims it and reads it there, one copy in all; where the
  * sender needs its memory back before the receiver has come, it copies the message to the slot and claims it back. */
@@ -72,5 +72,10 @@ gable_status gi_channel_in(gi_link *link, int k, const void **message);
 gable_status gi_channel_take(gi_link *link, int k, void *to);
 int gi_channel_here(gi_link *link, int k);
 void gi_channel_done(gi_link *link, int k);
+
+/* Of links whose messages kernels read where they lie: done leaves the slot as it is, and the next start empties it. */
+void gi_channel_slots(gi_link *link, int k, int incoming, char *at[2]);
+void gi_channel_done_later(gi_link *link, int k);
+gable_status gi_channel_start_later(gi_link *link);
 
 #endif

@@ -73,11 +73,15 @@ typedef struct gi_transport {
   gable_status (*link_create)(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link **out);
   void (*link_destroy)(gi_link *link); /* local; awaits nobody */
 
-  /* As link_create, but messages lie in device memory: in rooms of the link's, whose bytes are set here, so that out(k)
-   * and in(k) give the same address in every round.  link_destroy: when no stream uses the rooms any more.  path:
-   * GABLE_PATH_AUTO: only where it is no detour. */
+  /* As link_create, but messages lie where kernels of both ranks reach them, until the receiver's next start: in rooms
+   * of the link's, whose bytes are set here, so that out(k) and in(k) give the same address in every round; or, where
+   * these stay NULL, in slots.  link_destroy: when no stream uses them any more.  path: GABLE_PATH_AUTO: only where it
+   * is no detour. */
   gable_status (*device_link_create)(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link_room *out,
                                      gi_link_room *in, gi_link **link);
+
+  /* Of such a link: where an outgoing or incoming message k lies in even and in odd rounds. */
+  void (*slots)(gi_link *link, int k, int incoming, char *at[2]);
 
   gable_status (*start)(gi_link *link);
   gable_status (*out)(gi_link *link, int k, void **message); /* where to write it, aligned to 16 */

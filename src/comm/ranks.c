@@ -222,6 +222,7 @@ const gi_transport gi_transport_ranks = {
     .paths = 1u << GABLE_PATH_AUTO | 1u << GABLE_PATH_DIRECT | 1u << GABLE_PATH_BUFFER,
     .offer_least = 4096,
     .link_create = gi_ranks_link_create,
+    .device_link_create = gi_ranks_device_link_create,
     .link_destroy = gi_channel_link_destroy,
     .start = gi_channel_start,
     .out = gi_channel_out,

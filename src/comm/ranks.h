@@ -45,5 +45,7 @@ gable_status gi_ranks_device_create(gable_comm *comm, int64_t bytes, gable_path 
 
 /* ranks_link.c */
 gable_status gi_ranks_link_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link **out);
+gable_status gi_ranks_device_link_create(gable_comm *comm, const gi_link_shape *shape, gable_path path,
+                                         gi_link_room *out, gi_link_room *in, gi_link **link);
 
 #endif

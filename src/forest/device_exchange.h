@@ -4,8 +4,8 @@
  * messages are copied there, by the copy engine or by NVSHMEM (device_put.c).
  * With a stream link (comm/stream_link.h) kernels pack messages in device memory, and a library carries them on a
  * stream beside the caller's.  Of these begin and end only enqueue.  Else messages go by the transport's link: staged,
- * where kernels write them to pinned memory, or from device memory where the link lies in it; begin waits for the
- * stream, end for the messages. */
+ * where kernels write them to pinned memory, or in place where kernels reach the link's own memory; begin waits for
+ * the stream, end for the messages. */
 #ifndef GI_FOREST_DEVICE_EXCHANGE_H
 #define GI_FOREST_DEVICE_EXCHANGE_H
 
@@ -22,6 +22,8 @@ typedef struct gi_room {
   int64_t *at; /* [n + 1] where each message begins */
   int n, pinned;
   int elsewhere; /* 1: a message that is one run of the array is sent from there, and is not in the room */
+  gi_link *link; /* bytes NULL: messages lie in slots of this link's */
+  int incoming;
 } gi_room;
 
 typedef struct gi_device_exchange {
@@ -31,7 +33,7 @@ typedef struct gi_device_exchange {
   gi_arena memory;
   gi_window *window, *reply;              /* NULL: there are none */
   gi_stream_link *carried, *carried_back; /* NULL: there are none; back: replies of a fetch */
-  int linked;                             /* the exchange's links lie in device memory; they go with this */
+  int linked;                             /* kernels use the memory of the exchange's links; they go with this */
   gi_link *link, *link_back;              /* linked: from the exchange's end on */
   gi_room out, in, reply_out, reply_in;
   gi_shadows shadows;  /* of arrays in host memory */
@@ -60,8 +62,8 @@ gable_status gi_device_receive_all(int64_t n, const gable_exchange_arrays *each)
 /* What was received for arrays in host memory. */
 gable_status gi_device_give_out(gable_exchange *x);
 
-/* device_staged.c.  Collective.  The exchange's links in device memory, with their rooms, for an exchange that has
- * nothing better; by the path AUTO none where these ranks have none. */
+/* device_staged.c.  Collective.  The exchange's links in memory that kernels reach, for an exchange that has nothing
+ * better; by the path AUTO none where these ranks have none. */
 gable_status gi_device_links(gable_exchange *x, const gi_device_shapes *shapes);
 
 /* What fetch.c does for arrays in host memory; messages from a room that kernels have filled to the
@@ -72,7 +74,7 @@ gable_status gi_device_post_sent(gable_exchange *x); /* of begin */
 gable_status gi_device_take_all(gable_exchange *x, gi_link *link, const gi_forest_side *s, const gi_room *room);
 gable_status gi_device_await(gi_device_exchange *d);
 
-/* Before kernels pack a round: until what a link in device memory has sent from there may be written over. */
+/* Before kernels pack a round in the link's memory: until what was sent from there may be written over. */
 gable_status gi_device_await_sent(gable_exchange *x, gi_link *link, const gi_forest_side *s);
 
 /* Until the stream has done what was enqueued; GABLE_ERR_DEADLINE where a kernel has waited in vain. */

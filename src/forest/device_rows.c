@@ -152,6 +152,8 @@ gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_windo
       r->flagged = ends[message].flagged;
       target[n] = (gik_row_target){ends[message].target, ends[message].stored};
       targets |= target[n].at != NULL;
+    } else if (room->link && !room->bytes) {
+      room->link->transport->slots(room->link, message, room->incoming, r->slot);
     } else {
       r->slot[0] = r->slot[1] = room->bytes + room->at[message];
     }

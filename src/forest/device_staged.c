@@ -1,6 +1,6 @@
 /* device_staged.c: messages that go by the transport's link.  Staged: kernels write them to pinned memory, from where
- * the link takes them, and read what has come there.  Linked: the link lies in the device memory that kernels write and
- * read. */
+ * the link takes them, and read what has come there.  Linked: kernels write and read the link's own memory: in device
+ * memory (a CUDA-aware MPI) or pinned (threads). */
 #include <string.h>
 
 #include "forest/device_exchange.h"
@@ -25,7 +25,11 @@ gable_status gi_device_links(gable_exchange *x, const gi_device_shapes *shapes)
   d->linked = !status;
   if (!status && x->plan->moves == GABLE_DIRECTION_FETCH)
     status = t->device_link_create(comm, &shapes->reply, path, &room[2], &room[3], &x->reply);
-  for (int k = 0; k < 4; k++) all[k]->bytes = room[k].bytes;
+  for (int k = 0; k < 4; k++) {
+    all[k]->bytes = room[k].bytes;
+    all[k]->link = k < 2 ? x->link : x->reply;
+    all[k]->incoming = k % 2;
+  }
 done:
   return status;
 }

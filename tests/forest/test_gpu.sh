@@ -25,6 +25,7 @@ for where in cuda:0/peer:1 cuda:0/peer:2 cuda:0/ranks:2; do try "$BUILD/tests/fo
 for where in cuda:0/peer:1 cuda:0/peer:3 cuda:0/ranks:2; do try "$BUILD/tests/forest/test_together" $where; done
 for where in cuda:0/peer:2 cuda:0/peer:3; do try "$BUILD/tests/forest/test_targets" $where; done
 try "$BUILD/tests/forest/test_flagged" cuda:0/peer:2 cuda:0/peer:3
+try "$BUILD/tests/forest/test_staged" cuda:0/ranks:2
 try "$BUILD/tests/forest/test_atomics" cuda:0
 try "$BUILD/tests/forest/test_scattered" cuda:0
 for words in "--plans 4" "--plans 4 --captured" "--plans 4 --apart" --atomics; do
