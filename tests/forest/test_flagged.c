@@ -134,6 +134,71 @@ static gable_status free_running(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+/* Leaf i + 3 of rank 1 is root i + 1 of rank 0: runs of every alignment, which GPUs copy by words of 8, 4 or 1. */
+static gable_exchange *run_of(gable_comm *comm, int n, gable_unit_type unit, int count)
+{
+  const int rank = gable_comm_rank(comm);
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  gable_root *root = calloc((size_t)n, sizeof *root);
+  gable_off *leaf = calloc((size_t)n, sizeof *leaf);
+  CHECK(root && leaf, "no memory");
+  for (int i = 0; i < n; i++) {
+    root[i] = (gable_root){0, i + 1};
+    leaf[i] = i + 3;
+  }
+  o.unit = unit;
+  o.count = count;
+  o.root_space = o.leaf_space = GABLE_SPACE_DEVICE;
+  CHECK_OK(gable_forest_create(comm, rank ? 0 : n + 1, rank == 1 ? n : 0, leaf, root, &f));
+  CHECK_OK(gable_plan_create(f, &o, &plan));
+  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  free(root);
+  free(leaf);
+  return x;
+}
+
+static gable_status alignments(gable_comm *comm, void *user)
+{
+  static const struct {
+    int n, count, bytes; /* bytes of an item */
+    gable_unit_type unit;
+  } cases[] = {{1, 1, 1, GABLE_UNIT_CHAR},   {301, 1, 1, GABLE_UNIT_CHAR}, {1024, 1, 1, GABLE_UNIT_CHAR},
+               {301, 1, 4, GABLE_UNIT_I32},  {1024, 1, 4, GABLE_UNIT_S},   {301, 1, 8, GABLE_UNIT_D},
+               {512, 2, 16, GABLE_UNIT_I64}, {512, 1, 16, GABLE_UNIT_Z},   {341, 3, 12, GABLE_UNIT_I32}};
+  const int rank = gable_comm_rank(comm);
+  gable_context *ctx = gable_comm_context(comm);
+  (void)user;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const size_t item = (size_t)cases[k].bytes, n = (size_t)cases[k].n * item, all = n + 8 * item;
+    gable_exchange *x = run_of(comm, cases[k].n, cases[k].unit, cases[k].count);
+    unsigned char host[2][8192 + 128];
+    void *a = NULL;
+    CHECK_OK(gable_device_alloc(ctx, all, &a));
+    for (int round = 0; round < 6; round++) {
+      for (size_t i = 0; i < all; i++) host[0][i] = (unsigned char)(i * 7 + i / 251 + 29 * (size_t)round);
+      memset(host[1], 0xee, all);
+      CHECK_OK(gable_device_copy_in(ctx, a, host[rank == 1], all, NULL));
+      CHECK_OK(gable_bcast_begin(x, rank ? NULL : a, rank == 1 ? a : NULL));
+      CHECK_OK(gable_exchange_end(x));
+      CHECK_OK(gable_exchange_wait(x));
+      CHECK_OK(gable_device_copy_out(ctx, host[1], a, all, NULL));
+      CHECK_OK(gable_device_synchronise(ctx, NULL));
+      for (size_t i = 0; i < all && rank == 1; i++) {
+        const unsigned char right = i < 3 * item || i >= 3 * item + n ? 0xee : host[0][i - 2 * item];
+        CHECK(host[1][i] == right, "case %zu, round %d, byte %zu: %d, not %d", k, round, i, host[1][i], right);
+      }
+    }
+    gable_exchange_destroy(&x);
+    gable_device_free(ctx, &a);
+  }
+  return GABLE_OK;
+}
+
 /* A message whose word `missing` never comes, whose slot has those of GIK_FLAGGED_SLOTS rounds ago. */
 static gable_status in_part(gable_comm *comm, void *user)
 {
@@ -174,9 +239,11 @@ int main(int argc, char **argv)
   forest_bits_size size = {13, 0};
   int missing[] = {0, N, 2 * N - 1};
   for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], ahead, NULL));
+  for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], alignments, NULL));
   if (argc > 1) return 0;
   CHECK_OK(gable_comm_run("mirror/peer:2", kinds, NULL));
   CHECK_OK(gable_comm_run("mirror/peer:2", ahead, NULL));
+  CHECK_OK(gable_comm_run("mirror/peer:2", alignments, NULL));
   CHECK_OK(gable_comm_run("mirror/peer:2", free_running, NULL));
   for (int k = 0; k < 3; k++) CHECK_OK(gable_comm_run("mirror/peer:2", in_part, &missing[k]));
   gi_device_flagged_most = 0;

@@ -77,6 +77,34 @@ static __device__ void copy_plain(T *to, const T *from, int64_t n, int64_t first
   for (int64_t i = first; i < n; i += step) to[i] = from[i];
 }
 
+/* By a block, in little code: loads of UNROLL words before their stores. */
+template <typename W> static __device__ __forceinline__ void copy_words(char *to, const char *from, unsigned bytes)
+{
+  const unsigned n = bytes / (unsigned)sizeof(W);
+#pragma unroll 1
+  for (unsigned i = threadIdx.x; i < n; i += UNROLL * BLOCK) {
+    W v[UNROLL];
+#pragma unroll
+    for (unsigned u = 0; u < UNROLL; u++)
+      if (i + u * BLOCK < n) v[u] = ((const W *)from)[i + u * BLOCK];
+#pragma unroll
+    for (unsigned u = 0; u < UNROLL; u++)
+      if (i + u * BLOCK < n) ((W *)to)[i + u * BLOCK] = v[u];
+  }
+}
+
+/* A short run, in the longest words that both ends and the length are multiples of. */
+static __device__ __forceinline__ void copy_run(char *to, const char *from, int64_t bytes)
+{
+  const uintptr_t ends = (uintptr_t)to | (uintptr_t)from | (uintptr_t)bytes;
+  if (ends % sizeof(uint2) == 0)
+    copy_words<uint2>(to, from, (unsigned)bytes);
+  else if (ends % sizeof(unsigned) == 0)
+    copy_words<unsigned>(to, from, (unsigned)bytes);
+  else
+    copy_words<char>(to, from, (unsigned)bytes);
+}
+
 /* to = op(to, from) for n items of each field but those of shared roots; loads of UNROLL items before their stores. */
 template <typename T>
 static __device__ void move_items(int op, const side<T> &to, const side<T> &from, int64_t n, int64_t fields,

@@ -20,8 +20,10 @@ using gik::await_rows;
 using gik::BLOCK;
 using gik::checked;
 using gik::combine_shared;
+using gik::copy_run;
 using gik::empty_kernel;
 using gik::filled_kernel;
+using gik::flagged_copy;
 using gik::FREE_SLOTS;
 using gik::last_of_row;
 using gik::last_row;
@@ -46,6 +48,8 @@ using gik::state;
 using gik::state_of;
 using gik::store_emptied;
 using gik::store_flag;
+using gik::store_flagged;
+using gik::take_flagged;
 
 namespace
 {
@@ -77,6 +81,38 @@ __global__ void __launch_bounds__(BLOCK, SCATTERED_RESIDENT)
     receive_scattered_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most, receive_rows rows)
 {
   receive_row<T, int, true>(s, rows, (int)blockIdx.y, waits, most);
+}
+
+/* Of steps whose rows are all plain (all_plain): short messages of flagged words that are one run of the array, and
+ * replace what is there.  One kernel serves every unit; a launch of a few microseconds may have to fetch its code from
+ * memory, and of this there is little. */
+__global__ void __launch_bounds__(BLOCK) send_plain_kernel(const __grid_constant__ gik_exchange_step s, bool, unsigned)
+{
+  const int k = (int)blockIdx.y;
+  const state now = state_of(s);
+  const gik_row &r = row_of(s, k);
+  copy_run((char *)flagged_copy(), s.from + r.mine.start * s.item, r.mine.n * s.item);
+  if (!store_flagged(s, r, now)) return;
+  if (!threadIdx.x) last_row(s, (unsigned)s.n_rows, now.round);
+}
+
+__global__ void __launch_bounds__(BLOCK)
+    receive_plain_kernel(const __grid_constant__ gik_exchange_step s, bool, unsigned, receive_rows)
+{
+  const int k = (int)blockIdx.y;
+  const state now = state_of(s);
+  const gik_row &r = row_of(s, k);
+  if (!take_flagged(s, r, now)) return;
+  copy_run(s.to + r.mine.start * s.item, (const char *)flagged_copy(), r.mine.n * s.item);
+  if (!threadIdx.x) last_row(s, (unsigned)s.n_rows, now.round);
+}
+
+/* Whether every row of the step is plain; op: what it does with the numbers of a message. */
+bool all_plain(const gik_exchange_step *s, gable_forest_op op)
+{
+  bool plain = s->n_rows > 0 && s->n_rows <= GIK_ROWS_INLINE && s->fields == 1 && op == GABLE_FOREST_OP_REPLACE;
+  for (int k = 0; plain && k < s->n_rows; k++) plain = s->few[k].flagged && s->few[k].mine.kind == GIK_MAP_CONTIGUOUS;
+  return plain;
 }
 
 template <typename T>
@@ -146,16 +182,24 @@ gable_status launch_rows(const char *name, const gik_exchange_step *s, void *str
 gable_status send(const gik_exchange_step *s, void *stream)
 {
   const kernels k = kernels_for(s->unit);
-  return launch_rows("forest send", s, stream, s->scattered_blocks ? k.send_scattered : k.send, FREE_SLOTS,
-                     send_numbers(*s), send_rows(*s));
+  const bool plain = !s->own && all_plain(s, GABLE_FOREST_OP_REPLACE);
+  return launch_rows("forest send", s, stream,
+                     plain                 ? send_plain_kernel
+                     : s->scattered_blocks ? k.send_scattered
+                                           : k.send,
+                     FREE_SLOTS, send_numbers(*s), send_rows(*s));
 }
 
 gable_status receive(const gik_exchange_step *s, void *stream)
 {
   const receive_rows rows = receive_rows_of(*s);
   const kernels k = kernels_for(s->unit);
-  return launch_rows("forest receive", s, stream, s->scattered_blocks ? k.receive_scattered : k.receive, MESSAGES,
-                     receive_numbers(*s), rows.all(), rows);
+  const bool plain = !s->roots.n && all_plain(s, s->op);
+  return launch_rows("forest receive", s, stream,
+                     plain                 ? receive_plain_kernel
+                     : s->scattered_blocks ? k.receive_scattered
+                                           : k.receive,
+                     MESSAGES, receive_numbers(*s), rows.all(), rows);
 }
 
 gable_status fetch(const gik_exchange_step *s, void *stream)
@@ -206,6 +250,8 @@ gable_status load()
   GI_TRY(load_one((const void *)empty_kernel));
   GI_TRY(load_one((const void *)filled_kernel));
   GI_TRY(load_one((const void *)publish_kernel));
+  GI_TRY(load_one((const void *)send_plain_kernel));
+  GI_TRY(load_one((const void *)receive_plain_kernel));
   GI_TRY(gik_together_load());
   for (int unit = GABLE_UNIT_CHAR; unit <= GABLE_UNIT_PAIR_D; unit++) {
     const kernels k = kernels_for((gable_unit_type)unit);
