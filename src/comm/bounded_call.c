@@ -42,7 +42,7 @@ done:
 }
 
 /* The others wait for this rank no longer than it waits itself: it ends earlier, to tell them why. */
-static const double share_of_deadline = 0.9, share_to_come_back = 0.05;
+static const double share_of_deadline = 0.9;
 
 gable_status gi_wait_bounded(gable_comm *comm, int (*done)(void *user), void *user, int rank, const char *what)
 {
@@ -63,13 +63,29 @@ static int is_back(void *user)
   return atomic_load(&((gi_bounded_call *)user)->state) != RUNS;
 }
 
-int gi_call_comes_back(gable_comm *comm, const gi_bounded_call *c)
+/* Whether the call's thread ends within so many seconds. */
+static int ends_within(const gi_bounded_call *c, double seconds)
 {
   const double from = gi_now();
   while (atomic_load_explicit(&c->holders, memory_order_acquire) > 1) {
-    if (gi_now() - from > share_to_come_back * comm->waits.deadline_s) return 0;
+    if (gi_now() - from > seconds) return 0;
     gi_sleep();
   }
+  return 1;
+}
+
+int gi_call_comes_back(gable_comm *comm, const gi_bounded_call *c)
+{
+  return ends_within(c, gi_share_after_wait * comm->waits.deadline_s);
+}
+
+int gi_call_within(gable_comm *comm, gi_bounded_call *c, double share)
+{
+  gi_error last;
+  gi_keep_error(&last);
+  if (!start(c, "a library's call")) return ends_within(c, share * comm->waits.deadline_s);
+  gi_adopt_error(&last);
+  c->run(c);
   return 1;
 }
 

@@ -20,9 +20,16 @@ typedef struct gi_bounded_call {
 gable_status gi_call_bounded(gable_comm *comm, gi_bounded_call *c, int rank, const char *what);
 void gi_call_release(gi_bounded_call *c);
 
-/* Local.  Whether a call that gi_call_bounded has left behind comes back, and its thread uses nothing any more: within
- * a twentieth of the comm's deadline, so that the others still wait for this rank. */
+/* A share of the comm's deadline for what a rank does when it has waited in vain: the others still wait for it. */
+static const double gi_share_after_wait = 0.05;
+
+/* Local.  Whether a call that gi_call_bounded has left behind comes back within this share, and its thread uses nothing
+ * any more. */
 int gi_call_comes_back(gable_comm *comm, const gi_bounded_call *c);
+
+/* Local.  Runs c->run, waits for it for this share of the comm's deadline, and says whether it has come back.  The
+ * caller releases c. */
+int gi_call_within(gable_comm *comm, gi_bounded_call *c, double share);
 
 /* Local.  Until done says so; GABLE_ERR_DEADLINE as above. */
 gable_status gi_wait_bounded(gable_comm *comm, int (*done)(void *user), void *user, int rank, const char *what);

@@ -294,5 +294,5 @@ void gi_comm_drain(gable_comm *comm)
   if (status) gi_adopt_error(&last);
   if (!comm->laters) return;
   comm->abort_channels(comm);
-  reap(comm, 1);
+  if (!comm->call_left) reap(comm, 1); /* else a stream may never come to its end */
 }

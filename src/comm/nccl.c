@@ -99,13 +99,6 @@ typedef struct link {
 static void close_all(gable_comm *comm);
 static void nccl_abort(gable_comm *comm);
 
-/* For good: NCCL ends what is under way on it. */
-static void give_up(channel *c)
-{
-  if (c->comm) nccl.abort(c->comm);
-  c->comm = NULL;
-}
-
 static void drop_link(gable_comm *comm, link *l)
 {
   GI_FREE(comm->ctx, l->messages, l);
@@ -148,13 +141,13 @@ static gable_status find_unused(gable_comm *comm, channel **out)
   return status;
 }
 
-/* What a bounded call of NCCL needs: to make a communicator, or to enqueue a first round. */
+/* What a bounded call of NCCL needs: to make a communicator, to enqueue a first round, or to abort. */
 typedef struct job {
   gi_bounded_call call;
   gable_context *ctx; /* read before NCCL is called */
   void *comm, *stream;
   gi_nccl_id id;
-  int rank, ranks, result, n, n_out;
+  int rank, ranks, result, n, n_out, aborts;
   message messages[];
 } job;
 
@@ -175,6 +168,8 @@ static void run_job(gi_bounded_call *c)
   int before = GI_NOT_ENTERED;
   if (j->ctx->device->enter(j->ctx, &before))
     j->result = -1;
+  else if (j->aborts)
+    nccl.abort(j->comm);
   else if (j->comm)
     j->result = enqueue(j->messages, j->n, j->n_out, j->comm, j->stream);
   else
@@ -200,6 +195,26 @@ static gable_status make_job(gable_comm *comm, int n, job **out)
   *out = j;
 done:
   return status;
+}
+
+/* For good: NCCL ends what is under way on it.  Its abort waits for its own threads and frees memory; where it does not
+ * come back within a share of the deadline this rank goes on, and what NCCL may still use stays. */
+static void give_up(gable_comm *comm, channel *c, double share)
+{
+  job *j = NULL;
+  gi_error last;
+  gi_keep_error(&last);
+  if (!c->comm) return;
+  if (make_job(comm, 0, &j)) {
+    gi_adopt_error(&last);
+    nccl.abort(c->comm);
+  } else {
+    j->comm = c->comm;
+    j->aborts = 1;
+    comm->call_left |= !gi_call_within(comm, &j->call, comm->call_left ? 0.0 : share);
+    gi_call_release(&j->call);
+  }
+  c->comm = NULL;
 }
 
 static gable_status make_communicator(gable_comm *comm, const gi_nccl_id *id, channel *fresh)
@@ -262,8 +277,9 @@ static gable_status first_round(link *l, int awaited, void *stream)
   memcpy(j->messages, l->messages, (size_t)l->n * sizeof *l->messages);
   status = gi_call_bounded(comm, &j->call, awaited, first_messages);
   if (status) {
-    give_up(l->channel); /* which brings the call back; until then it reads and writes the messages */
-    comm->call_left |= !gi_call_comes_back(comm, &j->call);
+    /* An abort brings the call back; until then it reads and writes the messages. */
+    give_up(comm, l->channel, gi_share_after_wait);
+    if (!comm->call_left) comm->call_left = !gi_call_comes_back(comm, &j->call);
   } else {
     status = checked(j->result, GABLE_ERR_BACKEND, "messages by nccl");
   }
@@ -297,7 +313,7 @@ static gable_status connect(link *l, void *stream)
   GI_TRY(device->event_record(comm->ctx, end.event, stream));
   GI_TRY(gi_wait_bounded(comm, is_past, &end, awaited, first_messages));
 done:
-  if (status) give_up(l->channel);
+  if (status) give_up(comm, l->channel, gi_share_after_wait);
   if (end.event) device->event_destroy(comm->ctx, end.event);
   return status;
 }
@@ -339,12 +355,12 @@ static void nccl_destroy(gi_stream_link *base)
 
 static void nccl_give_up(gi_stream_link *base)
 {
-  give_up(((link *)base)->channel);
+  give_up(base->comm, ((link *)base)->channel, 1.0);
 }
 
 static void nccl_abort(gable_comm *comm)
 {
-  for (channel *c = comm->channels; c; c = c->next) give_up(c);
+  for (channel *c = comm->channels; c; c = c->next) give_up(comm, c, 1.0);
 }
 
 /* Where all ranks have come to their end, and none has given up a channel, NCCL takes leave in order; else each rank

@@ -2,6 +2,7 @@
  * builds it as libnccl.so.2, so that the mirror runs what a GPU runs.  A send is copied to a queue, a receive waits for
  * it.  FAKE_NCCL_HANG=init or =group: ranks but the first never come back from there, as NCCL's do on a shared GPU;
  * =abort: from a group they come back some time after their communicator was aborted, and use the messages until then.
+ * FAKE_NCCL_ABORT=hang: an abort never comes back.
  */
 #define _DEFAULT_SOURCE /* usleep */
 #include <pthread.h>
@@ -108,6 +109,8 @@ int ncclCommDestroy(void *comm)
 /* A call in another thread may still look at it: it is not freed. */
 int ncclCommAbort(void *comm)
 {
+  const char *how = getenv("FAKE_NCCL_ABORT");
+  while (how && !strcmp(how, "hang")) pause();
   pthread_mutex_lock(&lock);
   ((member *)comm)->aborted = 1;
   pthread_cond_broadcast(&news);

@@ -23,11 +23,13 @@ for test in pingpong newpingpong unpack scatter halo; do
 done
 # NCCL that does not come back is an error at the deadline, of the rank that was awaited, and no hang.
 # In abort a call uses its messages until it comes back: their memory must still be there.
-for hang in init group abort; do
-    FAKE_NCCL_HANG=$hang timeout 60 "$gable" forest pingpong --where mirror/nccl:2 --most 64 --deadline 2 >"$work/log" 2>&1
+for hang in init group abort stuck; do # stuck: neither does its abort
+    how=
+    [ $hang != stuck ] || { hang=group how=hang; }
+    FAKE_NCCL_HANG=$hang FAKE_NCCL_ABORT=$how timeout 60 "$gable" forest pingpong --where mirror/nccl:2 --most 64 --deadline 2 >"$work/log" 2>&1
     rc=$?
     [ $rc -ne 0 ] && [ $rc -lt 124 ] && grep -q "rank [01] waited [0-9.]* s for rank [01] in .*(ranks that share a GPU?)" "$work/log" ||
-        { echo "NCCL hangs in $hang: exit status $rc"; cat "$work/log"; exit 1; }
+        { echo "NCCL hangs in $hang${how:+, and in its abort}: exit status $rc"; cat "$work/log"; exit 1; }
 done
 for where in cpu/ranks:2 cpu; do
     "$gable" forest check --where $where --cases 1 --path nccl >"$work/log" 2>&1 && { echo "$where takes path nccl"; exit 1; }
