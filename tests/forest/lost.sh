@@ -35,25 +35,26 @@ lose() {
     fi
 }
 
+# say WORDS OF lose...: a case and its lines, at once
+say() {
+    lose "$@" >"$work/said.$cases"
+    case $? in
+    0) cat "$work/said.$cases" ;;
+    77) echo "left out: $*: $(cat "$work/said.$cases")" ;;
+    *) { echo "FAILED: $*"; cat "$work/said.$cases"; } | tee "$work/failed" ;;
+    esac
+}
+
 # begin WORDS OF lose...: in the background, AT_ONCE cases at a time
 cases=0
 begin() {
     cases=$((cases + 1))
-    (lose "$@" >"$work/said.$cases"; echo "$? $*" >"$work/status.$cases") &
+    say "$@" &
     [ $((cases % ${AT_ONCE:-4})) -ne 0 ] || wait
 }
 
-# end: of all cases their lines; exit status 1 where one failed
+# end: exit status 1 where one failed
 end() {
     wait
-    failed=0
-    for k in $(seq $cases); do
-        read -r status words <"$work/status.$k"
-        case $status in
-        0) cat "$work/said.$k" ;;
-        77) echo "left out: $words: $(cat "$work/said.$k")" ;;
-        *) echo "FAILED: $words"; cat "$work/said.$k"; failed=1 ;;
-        esac
-    done
-    return $failed
+    [ ! -e "$work/failed" ]
 }

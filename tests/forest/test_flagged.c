@@ -87,7 +87,7 @@ static void do_round(gable_comm *comm, gable_exchange *x, double *a, const char 
   set(comm, a, rank ? OLD : 1000 * round);
   CHECK_OK(gable_bcast_begin(x, rank ? NULL : a, rank ? a : NULL));
   CHECK_OK(gable_exchange_end(x));
-  if (rank) expect(comm, a, 1000 * round, what, round);
+  if (rank == 1) expect(comm, a, 1000 * round, what, round);
 }
 
 static double *start(gable_comm *comm, gable_exchange **x)
