@@ -48,17 +48,10 @@ static void draw(gi_random *r, gable_idx n, const double *size, double *b)
   for (gable_idx i = 0; i < n; i++) b[i] = (2 * gi_random_unit(r) - 1) * size[i];
 }
 
-static double largest(gable_idx n, const double *x)
-{
-  double top = 0;
-  for (gable_idx i = 0; i < n; i++) top = fmax(top, fabs(x[i]));
-  return top;
-}
-
 /* x solves a nearly singular system: GMRES may have reached the tolerance by its size alone, and not for the next b. */
 static int is_huge(const gi_system *a, const double *b, const double *x)
 {
-  return largest(a->n, x) * largest(a->n, a->row_max) > 1e12 * largest(a->n, b);
+  return gi_largest(a->n, x) * gi_largest(a->n, a->row_max) > 1e12 * gi_largest(a->n, b);
 }
 
 /* One system with A and, when that reaches the tolerance, one with its transpose where that is another matrix: by

@@ -1,8 +1,6 @@
 /* device_matrix.c: see device_matrix.h. */
 #include "pipeline/device_matrix.h"
 
-#include <math.h>
-
 #include "device/resident.h"
 
 /* A or A^T by rows. */
@@ -31,20 +29,13 @@ done:
   return status;
 }
 
-static double largest(gable_idx n, const double *v)
-{
-  double top = 0;
-  for (gable_idx i = 0; i < n; i++) top = fmax(top, v[i]);
-  return top;
-}
-
 /* columns: sums of |a_ij| over each column of the side. */
 static gable_status bring_pivots(gable_context *ctx, const gi_device_matrix *m, const double *columns,
                                  gable_idx replaced, int singular, side *to)
 {
   gable_status status = GABLE_OK;
   int moved = 0;
-  to->known = (gik_refine_pivots){replaced ? largest(m->n, columns) : 0, replaced, singular};
+  to->known = (gik_refine_pivots){replaced ? gi_largest(m->n, columns) : 0, replaced, singular};
   GI_TRY(gi_resident_bring(ctx, &to->pivots, &to->known, 1, sizeof to->known, &moved));
 done:
   return status;

@@ -264,6 +264,13 @@ gi_system gi_problem_system(const gi_problem *p, int threads)
   return (gi_system){p->n, &p->rows, rows, rows + n, columns, columns + n, threads};
 }
 
+double gi_largest(gable_idx n, const double *v)
+{
+  double top = 0;
+  for (gable_idx i = 0; i < n; i++) top = fmax(top, fabs(v[i]));
+  return top;
+}
+
 gable_off gi_problem_bytes(const gi_problem *p)
 {
   if (!p->rows.ptr) return 0;

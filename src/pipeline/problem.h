@@ -57,6 +57,7 @@ void gi_problem_forget_matching(gable_context *ctx, gi_problem *p);
 gable_status gi_problem_take_columns(gable_context *ctx, gi_problem *p, gi_csc *out);
 
 gi_system gi_problem_system(const gi_problem *p, int threads);
+double gi_largest(gable_idx n, const double *v); /* the largest |v_i|; 0 for none */
 gable_off gi_problem_bytes(const gi_problem *p);
 
 #endif

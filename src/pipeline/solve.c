@@ -161,9 +161,7 @@ static int is_huge(const gable_solver *s, gable_op op, const gi_host_columns *v)
   if (!s->factor || !s->factor->perturbed) return 0;
   const gable_idx n = s->problem.n;
   const gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
-  const double *sums = op == GABLE_OP_N ? a.col_sum : a.row_sum;
-  double norm = 0;
-  for (gable_idx j = 0; j < n; j++) norm = fmax(norm, sums[j]);
+  const double norm = gi_largest(n, op == GABLE_OP_N ? a.col_sum : a.row_sum);
   for (gable_idx j = 0; j < v->count; j++)
     if (gik_is_huge(norm, sum_of(v->b + j * v->ldb, n), sum_of(v->x + j * v->ldx, n))) return 1;
   return 0;

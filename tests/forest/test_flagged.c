@@ -18,18 +18,11 @@ static gable_exchange *exchange(gable_comm *comm, int n, int leaves, const gable
 {
   const int rank = gable_comm_rank(comm);
   gable_plan_options o = *options;
-  gable_forest *f = NULL;
-  gable_plan *plan = NULL;
-  gable_exchange *x = NULL;
   gable_root *root = calloc((size_t)n, sizeof *root);
   CHECK(root, "no memory");
   for (int i = 0; i < n; i++) root[i] = (gable_root){0, i / leaves};
   o.root_space = o.leaf_space = GABLE_SPACE_DEVICE;
-  CHECK_OK(gable_forest_create(comm, rank ? 0 : n, rank == 1 ? n : 0, NULL, root, &f));
-  CHECK_OK(gable_plan_create(f, &o, &plan));
-  CHECK_OK(gable_exchange_create(plan, NULL, &x));
-  gable_plan_destroy(&plan);
-  gable_forest_destroy(&f);
+  gable_exchange *x = forest_exchange(comm, rank ? 0 : n, rank == 1 ? n : 0, NULL, root, &o);
   free(root);
   return x;
 }
@@ -139,9 +132,6 @@ static gable_exchange *run_of(gable_comm *comm, int n, gable_unit_type unit, int
 {
   const int rank = gable_comm_rank(comm);
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
-  gable_forest *f = NULL;
-  gable_plan *plan = NULL;
-  gable_exchange *x = NULL;
   gable_root *root = calloc((size_t)n, sizeof *root);
   gable_off *leaf = calloc((size_t)n, sizeof *leaf);
   CHECK(root && leaf, "no memory");
@@ -152,11 +142,7 @@ static gable_exchange *run_of(gable_comm *comm, int n, gable_unit_type unit, int
   o.unit = unit;
   o.count = count;
   o.root_space = o.leaf_space = GABLE_SPACE_DEVICE;
-  CHECK_OK(gable_forest_create(comm, rank ? 0 : n + 1, rank == 1 ? n : 0, leaf, root, &f));
-  CHECK_OK(gable_plan_create(f, &o, &plan));
-  CHECK_OK(gable_exchange_create(plan, NULL, &x));
-  gable_plan_destroy(&plan);
-  gable_forest_destroy(&f);
+  gable_exchange *x = forest_exchange(comm, rank ? 0 : n + 1, rank == 1 ? n : 0, leaf, root, &o);
   free(root);
   free(leaf);
   return x;

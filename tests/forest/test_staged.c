@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "forest/device_exchange.h"
+#include "support/forest_cases.h"
 #include "support/test.h"
 
 enum { N = 3001, ROUNDS = 40 };
@@ -21,18 +22,10 @@ static gable_exchange *exchange(gable_comm *comm)
 {
   const int rank = gable_comm_rank(comm);
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
-  gable_forest *f = NULL;
-  gable_plan *plan = NULL;
-  gable_exchange *x = NULL;
   gable_root root[N];
   for (int i = 0; i < N; i++) root[i] = (gable_root){0, N - 1 - i};
   o.root_space = o.leaf_space = GABLE_SPACE_DEVICE;
-  CHECK_OK(gable_forest_create(comm, rank ? 0 : N, rank == 1 ? N : 0, NULL, root, &f));
-  CHECK_OK(gable_plan_create(f, &o, &plan));
-  CHECK_OK(gable_exchange_create(plan, NULL, &x));
-  gable_plan_destroy(&plan);
-  gable_forest_destroy(&f);
-  return x;
+  return forest_exchange(comm, rank ? 0 : N, rank == 1 ? N : 0, NULL, root, &o);
 }
 
 /* What rank 0 packs is where rank 1 reads. */

@@ -48,18 +48,11 @@ static gable_exchange *exchange(gable_comm *comm, int both)
   const int rank = gable_comm_rank(comm);
   gable_root root[N];
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
-  gable_forest *f = NULL;
-  gable_plan *plan = NULL;
-  gable_exchange *x = NULL;
   for (int i = 0; i < N; i++) root[i] = (gable_root){!rank, i};
   o.root_space = o.leaf_space = GABLE_SPACE_DEVICE;
-  CHECK_OK(gable_forest_create(comm, both || !rank ? N : 0, both || rank ? N : 0, NULL, root, &f));
-  CHECK_OK(gable_plan_create(f, &o, &plan));
-  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  gable_exchange *x = forest_exchange(comm, both || !rank ? N : 0, both || rank ? N : 0, NULL, root, &o);
   CHECK(!x->device->receive.targets == !(both || rank), "rank %d: %d", rank, both);
   CHECK(!x->device->send.targets == !(both || !rank), "rank %d: %d", rank, both);
-  gable_plan_destroy(&plan);
-  gable_forest_destroy(&f);
   return x;
 }
 

@@ -59,6 +59,16 @@ static gable_exchange *exchange_of(gable_forest *f, const gable_plan_options *o)
   return x;
 }
 
+gable_exchange *forest_exchange(gable_comm *comm, gable_off n_roots, gable_off n_leaves, const gable_off *leaf,
+                                const gable_root *root, const gable_plan_options *o)
+{
+  gable_forest *f = NULL;
+  CHECK_OK(gable_forest_create(comm, n_roots, n_leaves, leaf, root, &f));
+  gable_exchange *x = exchange_of(f, o);
+  gable_forest_destroy(&f);
+  return x;
+}
+
 enum { RING = 3000 }; /* items of a message: long enough to be offered where it lies */
 
 /* Leaf i of each rank is root i of the next, but where the ranks are odd and empty. */

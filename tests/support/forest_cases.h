@@ -12,6 +12,11 @@
 void forest_cases(gable_comm *comm, gable_path path, long rounds);
 void forest_device_cases(gable_comm *comm, gable_path path, long rounds);
 
+/* Collective.  An exchange of the plan o on the forest of these leaves (leaf NULL: 0, 1, ...); all else is given back.
+ */
+gable_exchange *forest_exchange(gable_comm *comm, gable_off n_roots, gable_off n_leaves, const gable_off *leaf,
+                                const gable_root *root, const gable_plan_options *o);
+
 /* Collective.  Rounds of every direction, with roots of one leaf and with a root of many, take nothing from memory,
  * which is this rank's context's. */
 void forest_quiet_rounds(gable_comm *comm, gable_path path, const failing_allocator *memory);

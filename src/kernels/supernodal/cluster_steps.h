@@ -28,6 +28,13 @@ static inline gable_idx gik_cluster_width(gable_idx rhs)
   return rhs <= 1 ? 1 : rhs <= 4 ? 4 : GIK_CLUSTER_MOST_RHS;
 }
 
+/* The same where more than 16 go together. */
+static inline gable_idx gik_cluster_columns(gable_idx rhs)
+{
+  if (rhs <= GIK_CLUSTER_MOST_RHS) return gik_cluster_width(rhs);
+  return (rhs + GIK_CLUSTER_WIDE - 1) / GIK_CLUSTER_WIDE * GIK_CLUSTER_WIDE;
+}
+
 /* out = M in for clusters begin .. end-1 of one level, M the operator as stored (direct) or its transpose.
  *   forward:  own_i += the slots of i for each column i, then in = own; output k of the columns goes to out, output k
  * of the rows to its slot, with the slots that its position adds. backward: in = own at the cluster's columns, then out

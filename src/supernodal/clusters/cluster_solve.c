@@ -249,13 +249,6 @@ done:
   return status;
 }
 
-/* Columns of the work vectors for so many right-hand sides. */
-static gable_idx width_of(gable_idx count)
-{
-  if (count <= GIK_CLUSTER_MOST_RHS) return gik_cluster_width(count);
-  return (count + GIK_CLUSTER_WIDE - 1) / GIK_CLUSTER_WIDE * GIK_CLUSTER_WIDE;
-}
-
 gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, gable_op op, unsigned parts,
                               const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
 {
@@ -267,7 +260,7 @@ gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, ga
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
   for (gable_idx column = 0; column < b->count; column += w->most) {
     const gable_idx left = b->count - column, count = left < w->most ? left : w->most;
-    const flight f = {s, w, width_of(count), gi_stream_of(s->ctx, stream)};
+    const flight f = {s, w, gik_cluster_columns(count), gi_stream_of(s->ctx, stream)};
     if (parts == GI_SOLVE_ALL && count <= GIK_CLUSTER_MOST_RHS)
       GI_TRY(solve_all(&f, op, b, x, column, count));
     else

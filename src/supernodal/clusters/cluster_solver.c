@@ -186,11 +186,10 @@ gable_idx gi_cluster_columns(const gi_cluster_solver *s, gable_idx max_rhs)
   static const gable_off LEAST = (gable_off)1 << 30;
   enum { VECTORS = 9 }; /* of n: v and y here, b, x and those of the refinement and the host beside them */
   const gi_clusters *c = s->panels->clusters;
-  if (max_rhs <= GIK_CLUSTER_MOST_RHS) return gik_cluster_width(max_rhs);
+  gable_idx most = gik_cluster_columns(max_rhs < GIK_CLUSTER_MOST_WIDE ? max_rhs : GIK_CLUSTER_MOST_WIDE);
+  if (most <= GIK_CLUSTER_MOST_RHS) return most;
   const gable_off bytes = gi_cluster_solver_bytes(s), room = bytes > LEAST ? bytes : LEAST;
   const gable_off column = ((gable_off)VECTORS * c->n + slots_of(c)) * (gable_off)sizeof(double);
-  const gable_idx wanted = max_rhs < GIK_CLUSTER_MOST_WIDE ? max_rhs : GIK_CLUSTER_MOST_WIDE;
-  gable_idx most = (wanted + GIK_CLUSTER_WIDE - 1) / GIK_CLUSTER_WIDE * GIK_CLUSTER_WIDE;
   while (most && most * column > room) most -= GIK_CLUSTER_WIDE;
   return most ? most : GIK_CLUSTER_MOST_RHS;
 }
