@@ -2,7 +2,8 @@
  * processes (path nccl of the transport mpi).  What is set up, and arrays in host memory, go as between threads.
  *
  * NCCL waits for other ranks without a deadline where it makes a communicator and where it connects two ranks: these
- * calls are bounded (bounded_call.h).
+ * calls are bounded (bounded_call.h).  Its kernels wait for other ranks, which a kernel that is loaded behind them may
+ * wait for too: all that an exchange launches are loaded before the first message.
  *
  * The library is opened when it is first needed, so that Gable is bound to none.  NCCL matches sends and receives of
  * two ranks by the order in which they are asked for on one communicator; exchanges may be under way in different
@@ -14,6 +15,7 @@
 
 #include "base/opened_library.h"
 #include "comm/bounded_call.h"
+#include "comm/device_memory.h"
 #include "comm/ranks.h"
 #include "comm/stream_link.h"
 #include "device/device.h"
@@ -110,6 +112,7 @@ static gable_status make_link(gable_comm *comm, const gi_link_shape *shape, gi_s
   gable_status status = GABLE_OK;
   link *l = NULL;
   GI_TRY(need_library());
+  if (!comm->channels) GI_TRY(gi_load_waiting_kernels(comm->ctx, "nccl"));
   GI_ALLOC_ZERO(comm->ctx, l, 1);
   *made = l;
   l->base.by = &gi_nccl_messages;
