@@ -232,27 +232,49 @@ void cuda_release(gable_context *ctx, void *memory)
   p->n_kept--;
 }
 
+bool is_unknown(const void *memory)
+{
+  cudaPointerAttributes a = {};
+  const cudaError_t e = undisturbed([&] { return cudaPointerGetAttributes(&a, memory); });
+  return !e && a.type == cudaMemoryTypeUnregistered;
+}
+
 /* Memory that CUDA does not know is the host's. */
 gable_status cuda_require(gable_context *ctx, const void *memory, size_t bytes, const char *name)
 {
   const place *p = place_of(ctx);
   current_device here;
-  cudaPointerAttributes a = {};
   gable_status status = here.enter(p->ordinal);
   if (status || !bytes || p->reads_pageable) return status;
-  const cudaError_t e = undisturbed([&] { return cudaPointerGetAttributes(&a, memory); });
-  GI_REQUIRE(e || a.type != cudaMemoryTypeUnregistered, GABLE_ERR_ARGUMENT,
-             "%s is called device memory, but is host memory", name);
+  GI_REQUIRE(!is_unknown(memory), GABLE_ERR_ARGUMENT, "%s is called device memory, but is host memory", name);
 done:
   return status;
 }
 
-gable_status copy(gable_context *ctx, void *to, const void *from, size_t bytes, void *stream)
+/* A copy of pageable memory waits inside the driver for what comes before it on the stream, and launches of other
+ * threads wait for the copy: where it comes behind a kernel that waits for one of them, nothing ends.  So the stream is
+ * awaited outside.  The driver takes STAGED_AT_ONCE bytes from pageable memory without waiting. */
+enum { STAGED_AT_ONCE = 65536 };
+
+gable_status await_before_copy(gable_context *ctx, const void *host, void *stream)
+{
+  gable_status status = GABLE_OK;
+  cudaStreamCaptureStatus now = cudaStreamCaptureStatusNone;
+  if (!is_unknown(host)) goto done;
+  GI_TRY(checked(cudaStreamIsCapturing(stream_of(ctx, stream), &now), "stream"));
+  if (now == cudaStreamCaptureStatusNone) GI_TRY(checked(cudaStreamSynchronize(stream_of(ctx, stream)), "copy"));
+done:
+  return status;
+}
+
+/* host: of the two the one in host memory, or NULL. */
+gable_status copy(gable_context *ctx, void *to, const void *from, size_t bytes, const void *host, void *stream)
 {
   gable_status status = GABLE_OK;
   cudaError_t e = cudaSuccess;
   current_device here;
   GI_TRY(here.enter(place_of(ctx)->ordinal));
+  if (host) GI_TRY(await_before_copy(ctx, host, stream));
   e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_of(ctx, stream));
   GI_REQUIRE(!e, GABLE_ERR_BACKEND, "copy of %.1f MB: %s", (double)bytes / 1e6, cudaGetErrorString(e));
 done:
@@ -261,12 +283,12 @@ done:
 
 gable_status cuda_copy_in(gable_context *ctx, void *device, const void *host, size_t bytes, void *stream)
 {
-  return copy(ctx, device, host, bytes, stream);
+  return copy(ctx, device, host, bytes, bytes > STAGED_AT_ONCE ? host : nullptr, stream);
 }
 
 gable_status cuda_copy_out(gable_context *ctx, void *host, const void *device, size_t bytes, void *stream)
 {
-  return copy(ctx, host, device, bytes, stream);
+  return copy(ctx, host, device, bytes, host, stream);
 }
 
 gable_status cuda_synchronise(gable_context *ctx, void *stream)
