@@ -13,7 +13,14 @@
 #include "support/systems.h"
 #include "support/vectors.h"
 
-enum { SEEDS = 40, LAST = GABLE_SOLVE_PARTITIONED_CUSPARSE, BOUND = 32, MOST_COLUMNS = 1024, SEED_OF_MOST = 2 };
+enum {
+  SEEDS = 40,
+  SEEDS_ON_GPU = 16,
+  LAST = GABLE_SOLVE_PARTITIONED_CUSPARSE,
+  BOUND = 32,
+  MOST_COLUMNS = 1024,
+  SEED_OF_MOST = 2
+};
 
 static gable_context *ctx, *host;
 
@@ -409,7 +416,7 @@ static void check_solver(test_kind kind, gable_solve_method method, int merge)
 int main(int argc, char **argv)
 {
   ctx = test_place(argc, argv, NULL);
-  const long seeds = argc > 2 ? atol(argv[2]) : SEEDS;
+  const long seeds = argc > 2 ? atol(argv[2]) : test_place_is_gpu(ctx) ? SEEDS_ON_GPU : SEEDS;
   const gable_solve_method only = (gable_solve_method)(argc > 3 ? atoi(argv[3]) : 0);
   if (gable_context_space(ctx) == GABLE_SPACE_HOST) SKIP("a device");
   CHECK_OK(gable_context_create("cpu", NULL, &host));
@@ -424,8 +431,12 @@ int main(int argc, char **argv)
       for (long seed = 1; seed <= (seeds + 4) / 5; seed++)
         check_substituted((uint64_t)seed, (gable_solve_method)method, merge);
     for (int k = 0; k < WIDE_RANGES; k++) check_wide_range((gable_solve_method)method, k);
+    printf("%s: substituted blocks and wide ranges\n", gable_solve_method_text((gable_solve_method)method));
+    fflush(stdout);
   }
   check_steep_blocks();
+  printf("steep blocks\n");
+  fflush(stdout);
   for (int kind = 0; kind < TEST_PERMUTATION; kind++)
     for (int method = GABLE_SOLVE_LEVELS; method <= LAST; method++)
       for (int merge = 0; merge < 2 && (!only || only == (gable_solve_method)method); merge++)

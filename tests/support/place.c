@@ -1,6 +1,8 @@
 /* place.c: see place.h. */
 #include "support/place.h"
 
+#include "base/context.h"
+#include "device/device.h"
 #include "support/test.h"
 #include "trisolve/plan.h"
 
@@ -10,6 +12,13 @@ gable_context *test_place(int argc, char **argv, const gable_context_options *op
   gable_status status = gable_context_create(argc > 1 ? argv[1] : "cpu", options, &ctx);
   if (status == GABLE_ERR_UNAVAILABLE) SKIP("%s", gable_last_error());
   CHECK_OK(status);
+  for (int k = 2; k < argc; k++)
+    if (!strcmp(argv[k], "uncaptured")) {
+      static gi_device uncaptured;
+      uncaptured = *ctx->device;
+      uncaptured.capture = NULL;
+      ctx->device = &uncaptured;
+    }
   return ctx;
 }
 

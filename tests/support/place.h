@@ -8,7 +8,9 @@
 extern "C" {
 #endif
 
-/* A context there; where no GPU answers, or the build has no CUDA, the test skips aloud.  options may be NULL. */
+/* A context there; where no GPU answers, or the build has no CUDA, the test skips aloud.  options may be NULL.
+ * A further argument "uncaptured": nothing is recorded in graphs, so loops ask the host, as with a driver before CUDA
+ * 12.4; racecheck ends programs whose graphs have loops (docs/testing.md). */
 gable_context *test_place(int argc, char **argv, const gable_context_options *options);
 
 int test_place_is_gpu(const gable_context *ctx);
