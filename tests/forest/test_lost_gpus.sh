@@ -4,7 +4,7 @@
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-deadline=3 START_LIMIT=60
+deadline=3 START_LIMIT=120
 . tests/forest/lost.sh
 case $("$program" cuda:0/peer:2 direct return 1 1000 2>&1) in
 *'"checked":true'*) ;;
