@@ -13,14 +13,7 @@
 #include "support/systems.h"
 #include "support/vectors.h"
 
-enum {
-  SEEDS = 40,
-  SEEDS_ON_GPU = 16,
-  LAST = GABLE_SOLVE_PARTITIONED_CUSPARSE,
-  BOUND = 32,
-  MOST_COLUMNS = 1024,
-  SEED_OF_MOST = 2
-};
+enum { SEEDS = 40, LAST = GABLE_SOLVE_PARTITIONED_CUSPARSE, BOUND = 32, MOST_COLUMNS = 1024, SEED_OF_MOST = 2 };
 
 static gable_context *ctx, *host;
 
@@ -416,7 +409,7 @@ static void check_solver(test_kind kind, gable_solve_method method, int merge)
 int main(int argc, char **argv)
 {
   ctx = test_place(argc, argv, NULL);
-  const long seeds = argc > 2 ? atol(argv[2]) : test_place_is_gpu(ctx) ? SEEDS_ON_GPU : SEEDS;
+  const long seeds = argc > 2 ? atol(argv[2]) : SEEDS;
   const gable_solve_method only = (gable_solve_method)(argc > 3 ? atoi(argv[3]) : 0);
   if (gable_context_space(ctx) == GABLE_SPACE_HOST) SKIP("a device");
   CHECK_OK(gable_context_create("cpu", NULL, &host));

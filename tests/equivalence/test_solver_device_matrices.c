@@ -331,8 +331,8 @@ static int list_folder(const char *folder, candidate *list)
   return count;
 }
 
-/* Whether the CPU factors it: a matrix without a full structural rank has no solve to compare. */
-static int has_factor(gable_matrix *a)
+/* 0, and says so: a matrix without full structural rank has no solve to compare. */
+static int has_factor(const char *name, gable_matrix *a)
 {
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
   gable_solver *s = NULL;
@@ -340,7 +340,7 @@ static int has_factor(gable_matrix *a)
   CHECK_OK(gable_solver_create(cpu, NULL, &s));
   const gable_status status = gable_solver_analyse(s, &v);
   CHECK(!status || status == GABLE_ERR_SINGULAR, "%s", gable_last_error());
-  if (status) printf("%s\n", gable_last_error());
+  if (status) printf("left out: %s: %s\n", name, gable_last_error());
   gable_solver_destroy(&s);
   return !status;
 }
@@ -357,7 +357,7 @@ static int check_file(const candidate *c, int only)
   int fit = info.field == GABLE_FIELD_REAL && info.n_rows == info.n_cols;
   if (fit) {
     CHECK_OK(gable_matrix_expand(file, &a));
-    fit = has_factor(a);
+    fit = has_factor(name_of(c), a);
   }
   if (fit) check_matrix(name_of(c), a, only);
   gable_matrix_destroy(&file);
