@@ -268,15 +268,23 @@ static void check_refined(subject *m)
   free(x);
 }
 
-/* only: a method, or -1. */
-static void check_matrix(const char *name, gable_matrix *a, int only)
+/* 1: checked; 0, and says so: a matrix without full structural rank has no solve to compare. only: a method, or -1. */
+static int check_matrix(const char *name, gable_matrix *a, int only)
 {
   subject m = {.name = name, .view = GABLE_MATRIX_VIEW_INIT};
   CHECK_OK(gable_matrix_get_view(a, &m.view));
   m.n = m.view.n_cols;
   double *lost = m.lost[0][0];
   for (size_t k = 0; k < sizeof m.lost / sizeof *lost; k++) lost[k] = -1;
-  m.plain = test_factored(cpu, &m.view, NULL);
+  CHECK_OK(gable_solver_create(cpu, NULL, &m.plain));
+  const gable_status analysed = gable_solver_analyse(m.plain, &m.view);
+  CHECK(!analysed || analysed == GABLE_ERR_SINGULAR, "%s", gable_last_error());
+  if (analysed) {
+    printf("left out: %s: %s\n", name, gable_last_error());
+    gable_solver_destroy(&m.plain);
+    return 0;
+  }
+  CHECK_OK(gable_solver_factor(m.plain, NULL, GABLE_REUSE_NOTHING));
   CHECK_OK(gable_solver_work_create(m.plain, MOST, &m.plain_work));
   CHECK_OK(gable_solver_save_memory(m.plain, NULL, &m.bytes));
   CHECK((m.saved = malloc(m.bytes)), "memory");
@@ -295,6 +303,7 @@ static void check_matrix(const char *name, gable_matrix *a, int only)
   gable_solver_work_destroy(&m.plain_work);
   gable_solver_destroy(&m.plain);
   free(m.saved);
+  return 1;
 }
 
 /* A file of the folder. */
@@ -331,20 +340,6 @@ static int list_folder(const char *folder, candidate *list)
   return count;
 }
 
-/* 0, and says so: a matrix without full structural rank has no solve to compare. */
-static int has_factor(const char *name, gable_matrix *a)
-{
-  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
-  gable_solver *s = NULL;
-  CHECK_OK(gable_matrix_get_view(a, &v));
-  CHECK_OK(gable_solver_create(cpu, NULL, &s));
-  const gable_status status = gable_solver_analyse(s, &v);
-  CHECK(!status || status == GABLE_ERR_SINGULAR, "%s", gable_last_error());
-  if (status) printf("left out: %s: %s\n", name, gable_last_error());
-  gable_solver_destroy(&s);
-  return !status;
-}
-
 /* 1: checked; 0: not square, complex or structurally singular. */
 static int check_file(const candidate *c, int only)
 {
@@ -357,9 +352,8 @@ static int check_file(const candidate *c, int only)
   int fit = info.field == GABLE_FIELD_REAL && info.n_rows == info.n_cols;
   if (fit) {
     CHECK_OK(gable_matrix_expand(file, &a));
-    fit = has_factor(name_of(c), a);
+    fit = check_matrix(name_of(c), a, only);
   }
-  if (fit) check_matrix(name_of(c), a, only);
   gable_matrix_destroy(&file);
   gable_matrix_destroy(&a);
   return fit;
