@@ -56,7 +56,8 @@ done:
 static int inverses_serve(const gi_cluster_panels *p)
 {
   static const double MOST = 0x1p-10, MOST_FLOAT = 0.25;
-  return p->type == GABLE_TYPE_S ? p->residual * (double)FLT_EPSILON < MOST_FLOAT : p->residual * DBL_EPSILON < MOST;
+  const double residual = fmax(p->residual[0], p->residual[1]);
+  return p->type == GABLE_TYPE_S ? residual * (double)FLT_EPSILON < MOST_FLOAT : residual * DBL_EPSILON < MOST;
 }
 
 /* *serves 0: the solver has no operators. */

@@ -23,8 +23,8 @@ typedef struct setting {
 
 /* What is expected of one cluster, by columns of `all` rows. */
 typedef struct expected {
-  gable_idx j, w, nl, nu, *local; /* local: [n] position in the cluster by column of A' */
-  long double *lower, *upper, *inverse, condition;
+  gable_idx j, w, nl, nu, *local;                     /* local: [n] position in the cluster by column of A' */
+  long double *lower, *upper, *inverse, condition[2]; /* of triangles, of the whole */
 } expected;
 
 static long double value(const setting *s, const void *values, gable_off k)
@@ -96,8 +96,10 @@ static void sweep_lower(const setting *s, const expected *e, long double *x, lon
   }
 }
 
-/* x := (backward sweep) x, whose entries from w on are given; size: magnitudes in the columns of U_JJ, or NULL. */
-static void sweep_upper(const setting *s, const expected *e, long double *x, long double *size)
+/* x := (backward sweep) x, whose entries from w on are given; size: magnitudes in the columns of U_JJ, of row i times
+ * weight_i unless that is NULL. */
+static void sweep_upper(const setting *s, const expected *e, long double *x, const long double *weight,
+                        long double *size)
 {
   const gi_factor *f = s->f;
   const gi_layout *y = f->layout;
@@ -105,29 +107,104 @@ static void sweep_upper(const setting *s, const expected *e, long double *x, lon
     const gable_idx q = s->clusters->member[m], first = y->super[q], w = gi_layout_width(y, q), o = e->local[first];
     const gable_idx nl = gi_layout_nl(y, q), nu = gi_layout_nu(y, q);
     for (gable_idx k = w - 1; k >= 0; k--) {
+      const long double times = weight ? weight[o + k] : 1;
       for (gable_idx i = 0; i < nu; i++) {
         const gable_idx column = e->local[y->ucol[y->uptr[q] + i]];
         const long double v = value(s, f->u, y->uval[q] + k * (gable_off)nu + i);
         x[o + k] -= v * x[column];
-        if (size && column < e->w) size[column] += fabsl(v);
+        if (column < e->w) size[column] += times * fabsl(v);
       }
       for (gable_idx i = k + 1; i < w; i++) {
         const long double v = value(s, f->l, y->lval[q] + i * (gable_off)(w + nl) + k);
         x[o + k] -= v * x[o + i];
-        if (size) size[o + i] += fabsl(v);
+        size[o + i] += times * fabsl(v);
       }
-      if (size) size[o + k] += fabsl(1 / value(s, f->dinv, first + k));
+      size[o + k] += times * fabsl(1 / value(s, f->dinv, first + k));
       x[o + k] *= value(s, f->dinv, first + k);
     }
   }
 }
 
-static void measure(expected *e, gable_idx column, const long double *x, const long double *size)
+static void measure(const expected *e, gable_idx column, const long double *x, const long double *size,
+                    long double *condition)
 {
   long double sum = 0;
   if (column >= e->w) return;
   for (gable_idx i = 0; i < e->w; i++) sum += size[i] * fabsl(x[i]);
-  if (sum > e->condition) e->condition = sum;
+  if (sum > *condition) *condition = sum;
+}
+
+/* Where interchanges bring each row of the cluster to. */
+static void interchange(const setting *s, const expected *e, gable_idx *after)
+{
+  const gi_layout *y = s->f->layout;
+  gable_idx *row = calloc((size_t)e->w + 1, sizeof *row);
+  for (gable_idx i = 0; i < e->w; i++) row[i] = i;
+  for (gable_idx i = 0; s->f->pivot && i < e->w; i++) {
+    const gable_idx column = s->clusters->order[s->clusters->first[e->j] + i], first = y->super[y->of[column]];
+    const gable_idx other = e->local[first] + s->f->pivot[column] - first, held = row[i];
+    row[i] = row[other];
+    row[other] = held;
+  }
+  for (gable_idx i = 0; i < e->w; i++) after[row[i]] = i;
+  free(row);
+}
+
+/* |D| size of an L D L^T: 2 x 2 blocks of D^-1 inverted. */
+static void multiply_by_d(const setting *s, const expected *e, const long double *size, long double *out)
+{
+  const gable_idx *order = s->clusters->order + s->clusters->first[e->j];
+  for (gable_idx i = 0; i < e->w; i++) {
+    const long double a = value(s, s->f->dinv, order[i]);
+    const long double b = i + 1 < e->w ? value(s, s->f->coupling, order[i]) : 0;
+    out[i] = size[i] / fabsl(a);
+    if (b == 0) continue;
+    const long double c = value(s, s->f->dinv, order[i + 1]), determinant = fabsl(a * c - b * b);
+    out[i] = (fabsl(c) * size[i] + fabsl(b) * size[i + 1]) / determinant;
+    out[i + 1] = (fabsl(b) * size[i] + fabsl(a) * size[i + 1]) / determinant;
+    i++;
+  }
+}
+
+/* Magnitudes in the columns of L_JJ^T, of row i times weight_i. */
+static void add_transposed(const setting *s, const expected *e, const gable_idx *after, const long double *weight,
+                           long double *size)
+{
+  const gi_factor *f = s->f;
+  const gi_layout *y = f->layout;
+  for (gable_idx c = 0; c < e->w; c++) {
+    const gable_idx column = s->clusters->order[s->clusters->first[e->j] + c], q = y->of[column],
+                    o = c - column + y->super[q];
+    const gable_idx w = gi_layout_width(y, q), nl = gi_layout_nl(y, q), k = column - y->super[q];
+    const gable_off at = y->lval[q] + k * (gable_off)(w + nl);
+    size[c] += f->kind == GI_CHOLESKY ? weight[c] / fabsl(value(s, f->dinv, column)) : weight[c];
+    for (gable_idx i = k + 1; i < w; i++) size[o + i] += weight[c] * fabsl(value(s, f->l, at + i));
+    for (gable_idx i = 0; i < nl; i++) {
+      const gable_idx row = e->local[y->lrow[y->lptr[q] + i]];
+      if (row < e->w) size[after[row]] += weight[c] * fabsl(value(s, f->l, at + w + i));
+    }
+  }
+}
+
+/* || |L_JJ| |D| |U_JJ| |inverse_J| ||_1; size: magnitudes in the columns of L_JJ. */
+static void measure_whole(const setting *s, expected *e, const long double *size)
+{
+  const size_t n = (size_t)e->w + (size_t)e->nu + 1;
+  gable_idx *after = calloc(n, sizeof *after);
+  long double *weight = calloc(n, sizeof *weight), *whole = calloc(n, sizeof *whole), *x = calloc(n, sizeof *x);
+  memcpy(weight, size, (size_t)e->w * sizeof *weight);
+  locate(s, &s->clusters->l, e);
+  interchange(s, e, after);
+  if (s->f->kind == GI_LDLT) multiply_by_d(s, e, size, weight);
+  if (!s->panels->upper) add_transposed(s, e, after, weight, whole);
+  if (s->panels->upper) locate(s, &s->clusters->u, e);
+  if (s->panels->upper) sweep_upper(s, e, x, weight, whole);
+  for (gable_idx i = 0; i < e->w; i++) weight[i] = whole[s->panels->upper ? i : after[i]];
+  for (gable_idx c = 0; c < e->w; c++) measure(e, c, e->inverse + c * (gable_off)e->w, weight, &e->condition[1]);
+  free(after);
+  free(weight);
+  free(whole);
+  free(x);
 }
 
 /* D^-1 x, of the cluster's columns. */
@@ -145,19 +222,19 @@ static void divide(const setting *s, const expected *e, const long double *x, lo
 static void expect_cluster(const setting *s, expected *e)
 {
   const gable_idx below = e->w + e->nl, right = e->w + e->nu;
-  long double *size = calloc((size_t)e->w + 1, sizeof *size);
+  long double *size = calloc((size_t)e->w + 1, sizeof *size), *sizes_l = calloc((size_t)e->w + 1, sizeof *size);
   locate(s, &s->clusters->l, e);
   for (gable_idx c = 0; c < e->w; c++) {
     e->lower[c * (gable_off)below + c] = 1;
-    sweep_lower(s, e, e->lower + c * (gable_off)below, size);
-    measure(e, c, e->lower + c * (gable_off)below, size);
+    sweep_lower(s, e, e->lower + c * (gable_off)below, sizes_l);
+    measure(e, c, e->lower + c * (gable_off)below, sizes_l, &e->condition[0]);
   }
   if (s->panels->upper) locate(s, &s->clusters->u, e);
   for (gable_idx c = 0; s->panels->upper && c < right; c++) {
     memset(size, 0, (size_t)e->w * sizeof *size);
     e->upper[c * (gable_off)right + c] = 1;
-    sweep_upper(s, e, e->upper + c * (gable_off)right, size);
-    measure(e, c, e->upper + c * (gable_off)right, size);
+    sweep_upper(s, e, e->upper + c * (gable_off)right, NULL, size);
+    measure(e, c, e->upper + c * (gable_off)right, size, &e->condition[0]);
   }
   for (gable_idx c = 0; c < e->w; c++) {
     divide(s, e, e->lower + c * (gable_off)below, size);
@@ -166,7 +243,9 @@ static void expect_cluster(const setting *s, expected *e)
         e->inverse[c * (gable_off)e->w + i] +=
             size[k] * (s->panels->upper ? e->upper[k * (gable_off)right + i] : e->lower[i * (gable_off)below + k]);
   }
+  measure_whole(s, e, sizes_l);
   free(size);
+  free(sizes_l);
 }
 
 /* rows x columns of the operator by rows against those by columns, ld rows each. */
@@ -184,7 +263,7 @@ static void check_operator(const setting *s, const expected *e, const char *name
     }
 }
 
-static long double check_cluster(const setting *s, gable_idx j, gable_idx *local)
+static void check_cluster(const setting *s, gable_idx j, gable_idx *local, long double condition[2])
 {
   const gi_clusters *c = s->clusters;
   const gi_cluster_panels *p = s->panels;
@@ -196,24 +275,27 @@ static long double check_cluster(const setting *s, gable_idx j, gable_idx *local
   e.upper = calloc((size_t)right * (size_t)right + 1, sizeof *e.upper);
   e.inverse = calloc((size_t)e.w * (size_t)e.w + 1, sizeof *e.inverse);
   expect_cluster(s, &e);
-  check_operator(s, &e, "lower", s->lower, p->lower_at[j], below, e.w, e.lower, below, 2 * e.condition);
-  if (p->upper) check_operator(s, &e, "upper", s->upper, p->upper_at[j], e.w, right, e.upper, right, 2 * e.condition);
-  check_operator(s, &e, "inverse", s->inverse, p->inverse_at[j], e.w, e.w, e.inverse, e.w, e.condition * (e.w + 8));
+  check_operator(s, &e, "lower", s->lower, p->lower_at[j], below, e.w, e.lower, below, 2 * e.condition[0]);
+  if (p->upper)
+    check_operator(s, &e, "upper", s->upper, p->upper_at[j], e.w, right, e.upper, right, 2 * e.condition[0]);
+  check_operator(s, &e, "inverse", s->inverse, p->inverse_at[j], e.w, e.w, e.inverse, e.w, e.condition[0] * (e.w + 8));
   free(e.lower);
   free(e.upper);
   free(e.inverse);
-  return e.condition;
+  for (int k = 0; k < 2; k++) condition[k] = fmaxl(condition[k], e.condition[k]);
 }
 
 static void check_values(setting *s)
 {
   gable_idx *local = calloc((size_t)s->clusters->n + 1, sizeof *local);
-  long double condition = 0;
+  long double condition[2] = {0, 0};
   copy_operators(s);
-  for (gable_idx j = 0; j < s->clusters->count; j++) condition = fmaxl(condition, check_cluster(s, j, local));
+  for (gable_idx j = 0; j < s->clusters->count; j++) check_cluster(s, j, local, condition);
   const long double error = s->panels->type == GABLE_TYPE_S ? 1e-2L : 1e-6L;
-  CHECK(fabsl(s->panels->residual - condition) <= error * condition, "residuals grow by %g, expected %Lg",
-        s->panels->residual, condition);
+  for (int k = 0; k < 2; k++)
+    CHECK(fabsl(s->panels->residual[k] - condition[k]) <= error * condition[k],
+          "residuals of %s grow by %g, expected %Lg", k ? "inverse_J" : "triangles", s->panels->residual[k],
+          condition[k]);
   free(local);
 }
 

@@ -193,6 +193,39 @@ static void check_ill_conditioned(void)
   free(mild);
 }
 
+/* A = L L^T with ones on the diagonal of L and minus ones below it: inv(L) is good enough, inv(A) has entries of
+ * 4^(n-2). */
+static void check_ill_conditioned_product(void)
+{
+  enum { N = 30 };
+  test_system a = test_system_make(TEST_DENSE, N, 5);
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_solver_work *w = NULL;
+  gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
+  double b[N], x[N];
+  int64_t levels = 0;
+  for (gable_idx j = 0; j < N; j++) {
+    b[j] = j % 3 - 1;
+    for (int64_t k = a.ptr[j]; k < a.ptr[j + 1]; k++)
+      a.val[k] = a.idx[k] == j ? j + 1 : (a.idx[k] < j ? a.idx[k] : j) - 1;
+  }
+  const gable_matrix_view v = test_system_view(&a);
+  options.order = GABLE_ORDER_NATURAL;
+  options.method = GABLE_METHOD_CHOLESKY;
+  options.refine_steps = 0;
+  gable_solver *s = test_factored(ctx, &v, &options);
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_SOLVE_LEVELS, &levels, sizeof levels));
+  CHECK(levels, "a product of inverses without a digit was used");
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  gable_vectors_view vb = test_vectors(N, 1, b), vx = test_vectors(N, 1, x);
+  CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx));
+  CHECK_OK(gable_solver_work_report(w, &report));
+  CHECK(report.first_error < 1e-14, "backward error %g", report.first_error);
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  test_system_free(&a);
+}
+
 /* Three pivots of a chain: small ones stay in its clusters; where they are replaced, the inverse of all of them has no
  * digit, and clusters without them serve. */
 static void check_small_pivots(void)
@@ -364,6 +397,7 @@ int main(int argc, char **argv)
   check_kind(TEST_DOMINANT, 1, GABLE_TYPE_D);
   check_turn();
   check_ill_conditioned();
+  check_ill_conditioned_product();
   check_small_pivots();
   check_failed_analysis();
   check_streams();

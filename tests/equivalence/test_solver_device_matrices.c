@@ -7,10 +7,12 @@
  * Bound: the largest difference in a column is at most 1e-10 of its largest entry (1e-5 for float vectors), else 1000
  * times what the method loses on the CPU: methods with inverses lose up to the condition of what they invert.  Where
  * the CPU's form of the method has no digit of the CPU's solve, there is nothing to compare.  auto's whole solve has no
- * such form, since it multiplies with inverses of whole clusters: also 1000 times eps times what their preparation
- * measures of them.  Refined, it takes at most 2 corrections more than the CPU, and GMRES only where that does. */
+ * such form, since it multiplies with inverses of whole clusters: also 10 times eps times what their preparation
+ * measures of them.  Refined, it takes at most 2 corrections more than the CPU, and GMRES only where that does or that
+ * measure is above 1e-5 / eps (c-62: 4e-5), then one cycle a column. */
 #include <dirent.h>
 #include <float.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -27,6 +29,7 @@ enum {
   MOST = 17,
   REFINED = 3,
   MORE = 2,
+  CYCLE = 24,
   MOST_FILES = 500
 };
 enum {
@@ -34,7 +37,8 @@ enum {
   MOST_REFINED_CALLS = 6000
 }; /* rows for `levels` on a GPU, whose corrections are all launched */
 
-static const double SAME = 1e-10, SAME_FLOAT = 1e-5, TWINS = 1000, NO_DIGIT = 1e-2, TOLERANCE = 1e-12;
+static const double SAME = 1e-10, SAME_FLOAT = 1e-5, TWINS = 1000, CLUSTERS = 10, NO_DIGIT = 1e-2, TOLERANCE = 1e-12;
+static const double LOSES_MUCH = 1e-5;
 /* Checked whatever its size, but in the shortest runs: a third of its blocks have no inverse that serves. */
 static const char *const ILL_CONDITIONED = "mhd4800a.";
 enum { SOME_KBYTES = 60 };
@@ -156,7 +160,7 @@ static double loses(subject *m, int method, gable_op op, int parts)
 static double clusters_lose(const subject *m)
 {
   const gi_device_factor *d = m->there[GABLE_SOLVE_AUTO]->device;
-  return d->panels ? d->panels->residual * DBL_EPSILON : 0;
+  return d->panels ? fmax(d->panels->residual[0], d->panels->residual[1]) * DBL_EPSILON : 0;
 }
 
 /* Shape k of 12: two types, three widths, two layouts. */
@@ -201,7 +205,7 @@ static void check_shape(subject *m, int shape, int parts, gable_op op, void **da
     const double off = distance(&x, &wanted), lost = off <= same ? 0 : loses(m, k, op, parts);
     if (!(lost < NO_DIGIT)) continue; /* the triangle alone is as good as singular (mhd4800a) */
     const double whole = k == GABLE_SOLVE_AUTO && parts == GABLE_FACTOR_ALL ? clusters_lose(m) : 0;
-    const double most = fmax(same, TWINS * fmax(lost, whole));
+    const double most = fmax(same, fmax(TWINS * lost, CLUSTERS * whole));
     CHECK(off <= most, "%s, %s, parts %d, op %d, %d columns, type %d, major %d: %g from the CPU's, bound %g", m->name,
           gable_solve_method_text((gable_solve_method)k), parts, (int)op, b.count, (int)b.type, (int)b.major, off,
           most);
@@ -237,6 +241,15 @@ static gable_solve_report refined(const subject *m, const gable_solver *s, gable
   return report;
 }
 
+/* Does auto converge about as the CPU does? */
+static void check_convergence(const subject *m, int op, const gable_solve_report *there, const gable_solve_report *here)
+{
+  const int most = here->gmres_iterations ? INT_MAX : clusters_lose(m) > LOSES_MUCH ? REFINED * CYCLE : 0;
+  CHECK(there->refine_steps <= here->refine_steps + MORE && there->gmres_iterations <= most,
+        "%s, op %d: %d corrections and %d iterations of GMRES, on the CPU %d and %d", m->name, op, there->refine_steps,
+        there->gmres_iterations, here->refine_steps, here->gmres_iterations);
+}
+
 static void check_refined(subject *m)
 {
   const size_t bytes = (size_t)m->n * REFINED * sizeof(double);
@@ -257,10 +270,7 @@ static void check_refined(subject *m)
       CHECK(error <= TOLERANCE && (own <= 10 * TOLERANCE || host_own > TOLERANCE),
             "%s, %s, op %d, refined: backward error %g (by its definition %g), of the CPU's %g (%g)", m->name,
             gable_solve_method_text((gable_solve_method)k), op, error, own, host, host_own);
-      CHECK(k != GABLE_SOLVE_AUTO || (there.refine_steps <= on_host.refine_steps + MORE &&
-                                      (!there.gmres_iterations || on_host.gmres_iterations)),
-            "%s, op %d: %d corrections and %d iterations of GMRES, on the CPU %d and %d", m->name, op,
-            there.refine_steps, there.gmres_iterations, on_host.refine_steps, on_host.gmres_iterations);
+      if (k == GABLE_SOLVE_AUTO) check_convergence(m, op, &there, &on_host);
     }
     if (host > TOLERANCE) printf("%s, op %d: %.1e on the CPU\n", m->name, op, host);
   }

@@ -113,6 +113,11 @@ static void add_magnitudes(const gik_cluster_inverse *p, int side, const gik_inv
   }
 }
 
+static void keep_largest(double *residual, double size)
+{
+  if (!(size <= *residual)) *residual = isfinite(size) ? size : (double)INFINITY;
+}
+
 static void substitute(const gik_cluster_inverse *p, int side, const gik_inverse_work *k)
 {
   void *values = p->side[side].values;
@@ -129,8 +134,32 @@ static void substitute(const gik_cluster_inverse *p, int side, const gik_inverse
       size[c] += p->side[side].sums[k->first + i] * fabs(get(p->type, values, entry(&k->x, i, c)));
     }
   }
-  for (gable_idx c = 0; k->identity && c < k->count; c++)
-    if (!(size[c] <= *p->residual)) *p->residual = isfinite(size[c]) ? size[c] : (double)INFINITY;
+  for (gable_idx c = 0; k->identity && c < k->count; c++) keep_largest(&p->residual[0], size[c]);
+}
+
+/* Magnitudes in the tile's columns of |L_JJ| |D| |U_JJ|. */
+static void weigh(const gik_cluster_inverse *p, const gik_inverse_work *k)
+{
+  const gik_inverse_view u = gik_inverse_upper(p, k);
+  for (gable_idx c = k->start; c < k->start + k->count; c++) {
+    const double own = gik_inverse_divided(p, k->first, k->w, c);
+    double sum = p->coupling ? own : own / fabs(get(p->type, p->inverse, entry(&u, c, c)));
+    for (gable_idx i = 0; i < c; i++)
+      sum += gik_inverse_divided(p, k->first, k->w, i) * fabs(get(p->type, p->inverse, entry(&u, i, c)));
+    p->weights[k->first + c] = sum;
+  }
+}
+
+/* The tile's columns of |L_JJ| |D| |U_JJ| |inverse_J|. */
+static void measure(const gik_cluster_inverse *p, const gik_inverse_work *k)
+{
+  const gable_idx *before = p->before && !p->side[1].values ? p->before + k->first : NULL;
+  for (gable_idx c = k->start; c < k->start + k->count; c++) {
+    double sum = 0;
+    for (gable_idx i = 0; i < k->w; i++)
+      sum += p->weights[k->first + i] * fabs(get(p->type, p->inverse, entry(&k->triangle, before ? before[i] : i, c)));
+    keep_largest(&p->residual[1], sum);
+  }
 }
 
 /* Rows of -L_IJ times inv(L_JJ), in place: column c of the product needs what stands at c and right of it. */
@@ -191,6 +220,15 @@ static void permute_rows(const gik_cluster_inverse *p, const gik_inverse_tile *t
   }
 }
 
+/* f of every tile of columns of L_JJ. */
+static void of_columns(const gik_cluster_inverse *p, void (*f)(const gik_cluster_inverse *, const gik_inverse_work *))
+{
+  for (gable_off t = 0; t < p->side[0].tiles; t++) {
+    const gik_inverse_work k = gik_inverse_work_of(p, 0, &p->side[0].tile[t]);
+    f(p, &k);
+  }
+}
+
 static gable_status invert(gable_context *ctx, const gik_cluster_inverse *p, void *stream)
 {
   (void)ctx, (void)stream;
@@ -203,10 +241,12 @@ static gable_status invert(gable_context *ctx, const gik_cluster_inverse *p, voi
         if (!step && k.identity) add_magnitudes(p, side, &k);
       }
   }
+  of_columns(p, weigh);
   for (gable_off t = 0; t < p->products; t++)
     (gik_inverse_work_of(p, 0, &p->product[t]).identity ? combine_tile : multiply_rows)(p, &p->product[t]);
   for (gable_off t = 0; p->before && t < p->products; t++)
     if (!p->product[t].part) permute_rows(p, &p->product[t]);
+  of_columns(p, measure);
   return GABLE_OK;
 }
 

@@ -9,6 +9,9 @@
  *                3. store, and add to the measure
  *   multiply     for each 32 columns: rows of -L_IJ times columns of inv(L_JJ), in place
  *   combine      for each 32 of 128 rows of inverse_J: upper_JJ (or lower_JJ^T D^-1) times 64 columns of lower_JJ
+ *
+ * The measure of inverse_J needs the triangles, which combine overwrites, and all rows of a column: a kernel before
+ * (weight) and one after it (measure).
  */
 #include <cuda_runtime.h>
 #include <math_constants.h>
@@ -103,6 +106,21 @@ template <typename T> __global__ void magnitude_kernel(const gik_cluster_inverse
   p.side[side].sums[k.first + q] = sum;
 }
 
+/* Magnitudes in the tile's columns of |L_JJ| |D| |U_JJ|, a thread each. */
+template <typename T> __global__ void weight_kernel(const gik_cluster_inverse p)
+{
+  const gik_inverse_work k = gik_inverse_work_of(&p, 0, p.side[0].tile + p.side[0].tiles - 1 - blockIdx.x);
+  if ((gable_idx)threadIdx.x >= k.count) return;
+  const gik_inverse_view u = gik_inverse_upper(&p, &k);
+  const gable_idx c = k.start + (gable_idx)threadIdx.x;
+  const T *at = (const T *)p.inverse + u.at + c * u.column;
+  double sum = gik_inverse_divided(&p, k.first, k.w, c);
+  if (!p.coupling) sum /= fabs((double)at[c * u.row]);
+#pragma unroll 8
+  for (gable_idx i = 0; i < c; i++) sum += gik_inverse_divided(&p, k.first, k.w, i) * fabs((double)at[i * u.row]);
+  p.weights[k.first + c] = sum;
+}
+
 /* Right-hand sides less the sums, at rows i0 .. of the tile's columns. */
 template <typename T> __device__ void subtract_sums(sums &c, const gik_inverse_work &k, const T *values, gable_idx i0)
 {
@@ -154,15 +172,11 @@ __device__ void store_rows(const sums &c, const gik_inverse_work &k, const room 
 }
 
 /* Numbers that are not negative are in the order of their bits. */
-__device__ void keep_largest(double *residual, double size[2])
+__device__ void keep_largest(double *residual, double size)
 {
-  for (int h = 0; h < 2; h++) {
-    for (int step = 1; step < 4; step *= 2) size[h] += __shfl_xor_sync(0xffffffffu, size[h], step);
-    if (!(size[h] < CUDART_INF)) size[h] = CUDART_INF;
-    for (int step = 4; step < WARP; step *= 2) size[h] = fmax(size[h], __shfl_xor_sync(0xffffffffu, size[h], step));
-  }
-  if (!lane())
-    atomicMax((unsigned long long *)residual, (unsigned long long)__double_as_longlong(fmax(size[0], size[1])));
+  if (!(size < CUDART_INF)) size = CUDART_INF;
+  for (int step = 1; step < WARP; step *= 2) size = fmax(size, __shfl_xor_sync(0xffffffffu, size, step));
+  if (!lane()) atomicMax((unsigned long long *)residual, (unsigned long long)__double_as_longlong(size));
 }
 
 /* The block on the diagonal at i0, the reciprocals of its pivots, the magnitudes of its columns. */
@@ -204,7 +218,10 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) substitute_kernel(const gik
     store_rows(c, k, r, values, i0, size);
     __syncthreads();
   }
-  if (k.identity) keep_largest(p.residual, size);
+  for (int h = 0; k.identity && h < 2; h++) { /* four lanes share a column */
+    for (int step = 1; step < 4; step *= 2) size[h] += __shfl_xor_sync(0xffffffffu, size[h], step);
+    keep_largest(&p.residual[0], size[h]);
+  }
 }
 
 /* ---- products ---- */
@@ -307,6 +324,20 @@ template <typename T> __global__ void __launch_bounds__(THREADS) product_kernel(
     multiply_rows<T>(p, k, tile.cluster, r);
 }
 
+/* The tile's columns of |L_JJ| |D| |U_JJ| |inverse_J|, a thread each. */
+template <typename T> __global__ void measure_kernel(const gik_cluster_inverse p)
+{
+  const gik_inverse_work k = gik_inverse_work_of(&p, 0, p.side[0].tile + p.side[0].tiles - 1 - blockIdx.x);
+  const gable_idx *before = p.before && !p.side[1].values ? p.before + k.first : nullptr;
+  const gable_idx end = (gable_idx)threadIdx.x < k.count ? k.w : 0;
+  const T *at = (const T *)p.inverse + k.triangle.at + k.start + threadIdx.x;
+  double sum = 0;
+#pragma unroll 8
+  for (gable_idx i = 0; i < end; i++)
+    sum += p.weights[k.first + i] * fabs((double)at[(before ? before[i] : i) * (gable_off)k.w]);
+  keep_largest(&p.residual[1], sum);
+}
+
 /* to[place[c]] = from[c], c < w, by a warp that has many loads under way; place NULL: to[c]. */
 template <typename T> __device__ void move_row(T *to, const T *from, gable_idx w, const gable_idx *place)
 {
@@ -386,7 +417,9 @@ template <typename T> void launch_invert(const gik_cluster_inverse *p, gik::laun
   const unsigned blocks = (unsigned)(sides * most);
   on->launch(magnitude_kernel<T>, blocks, TILE, 0, *p, sides);
   on->launch(substitute_kernel<T>, blocks, THREADS, 0, *p, sides);
+  on->launch(weight_kernel<T>, (unsigned)p->side[0].tiles, TILE, 0, *p);
   on->launch(product_kernel<T>, (unsigned)p->products, THREADS, 0, *p);
+  on->launch(measure_kernel<T>, (unsigned)p->side[0].tiles, TILE, 0, *p);
   if (p->before) on->launch(permute_kernel<T>, GIK_INVERSE_HELD / WARPS, THREADS, 0, *p);
 }
 

@@ -10,11 +10,13 @@
  *            those of lower, rows and columns of inverse go back to the order before interchanges
  *
  * A column of inv(T) is a substitution T x = e, sums in double, x rounded to the type of the operators.  invert raises
- * residual to the largest sum_i sums_i |x_i|, sums_i the magnitudes in column i of T, which is || |T| |T^-1| ||_1, and
- * infinite where that overflows.  Every sum has one order, so the bits are the same in every run.
- * O(w^2 (w + nl + nu)) a cluster. */
+ * residual[0] to the largest sum_i sums_i |x_i|, sums_i the magnitudes in column i of T = L_JJ or U_JJ, which is
+ * || |T| |T^-1| ||_1, and residual[1] to || |L_JJ| |D| |U_JJ| |inverse_J| ||_1; infinite where they overflow.  Every
+ * sum has one order, so the bits are the same in every run. O(w^2 (w + nl + nu)) a cluster. */
 #ifndef GIK_CLUSTER_INVERSE_H
 #define GIK_CLUSTER_INVERSE_H
+
+#include <math.h>
 
 #include <gable/types.h>
 
@@ -64,7 +66,8 @@ typedef struct gik_cluster_inverse {
                                       row to, and where they bring it from; NULL: none */
   const gik_panel *panel;
   const gable_idx *of; /* [n] panel of each column of A' */
-  double *residual;    /* the largest so far */
+  double *weights;     /* [n] scratch: magnitudes in the columns of |L_JJ| |D| |U_JJ| */
+  double *residual;    /* [2] the largest so far: of triangles, of inverse_J */
   void *held;          /* [GIK_INVERSE_HELD][widest] scratch, of type */
   gable_idx widest;    /* w of a cluster, at most */
 } gik_cluster_inverse;
@@ -140,6 +143,24 @@ GI_HD gik_inverse_work gik_inverse_work_of(const gik_cluster_inverse *p, int sid
   }
   k.row = gik_inverse_view_of(values + t->first * (gable_off)w, w, 1);
   return k;
+}
+
+/* Entry i of a row of magnitudes in the columns of L_JJ, times |D|, D [w] that of L D L^T, else one. */
+GI_HD double gik_inverse_divided(const gik_cluster_inverse *p, gable_idx first, gable_idx w, gable_idx i)
+{
+  const double *sums = p->side[0].sums + first, *dinv = p->dinv + first, *coupling = p->coupling + first;
+  if (!p->coupling) return sums[i];
+  const gable_idx other = i + 1 < w && coupling[i] != 0 ? i + 1 : i > 0 && coupling[i - 1] != 0 ? i - 1 : i;
+  if (other == i) return sums[i] / fabs(dinv[i]);
+  const double off = coupling[other < i ? other : i], determinant = dinv[i] * dinv[other] - off * off;
+  return (fabs(dinv[other]) * sums[i] + fabs(off) * sums[other]) / fabs(determinant);
+}
+
+/* U_JJ of tile k of side 0, which is D^-1 U_JJ = L_JJ^T where it is symmetric. */
+GI_HD gik_inverse_view gik_inverse_upper(const gik_cluster_inverse *p, const gik_inverse_work *k)
+{
+  const gable_off w = k->w;
+  return p->side[1].values ? gik_inverse_view_of(k->triangle.at, w, 1) : gik_inverse_view_of(k->triangle.at, 1, w);
 }
 
 #ifdef __cplusplus

@@ -43,9 +43,9 @@ typedef struct gi_cluster_panels {
   } lists;
   gi_cluster_preparation *preparation;
   gable_off device_bytes;
-  double residual; /* of the last update: the largest || |T| |T^-1| ||_1 of a T = L_JJ or U_JJ; infinite where T^-1
-                      overflows */
-  double upload_s; /* of the last update: seconds that the host took to copy the factor */
+  double residual[2]; /* of the last update, the largest || |T| |T^-1| ||_1: of a T = L_JJ or U_JJ; of an A_JJ, with
+                         |L_JJ| |D| |U_JJ| for |A_JJ|.  Infinite where T^-1 overflows */
+  double upload_s;    /* of the last update: seconds that the host took to copy the factor */
 } gi_cluster_panels;
 
 /* Memory and lists for factors of this kind and type; no numbers yet.  GABLE_ERR_MEMORY, GABLE_ERR_LIMIT. */
@@ -57,8 +57,9 @@ void gi_cluster_panels_destroy(gable_context *ctx, gi_cluster_panels **panels); 
 gable_off gi_cluster_panels_bytes(const gi_cluster_panels *p);
 
 /* The operators of f, in the order of the context's stream, for which it waits.  A product with the inverse of T may
- * leave a residual larger than that of a substitution by a factor of `residual` (Higham, Accuracy and Stability of
- * Numerical Algorithms, 2nd edition, section 14.1).  Allocates nothing.  O(sum of w^2 (w + nl + nu)). */
+ * leave a residual larger than that of a substitution by a factor of residual[0], all parts of one launch by one of
+ * residual[1], too (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, section 14.1).  Allocates
+ * nothing.  O(sum of w^2 (w + nl + nu)). */
 gable_status gi_cluster_panels_update(gable_context *ctx, const gi_factor *f, gi_cluster_panels *p);
 
 #endif

@@ -207,7 +207,8 @@ static gable_status make_scratch(gable_context *ctx, gi_cluster_panels *p)
     if (gi_cluster_width(c, j) > q->inverse.widest) q->inverse.widest = gi_cluster_width(c, j);
   for (int side = 0; side < (p->upper ? 2 : 1); side++)
     GI_TRY(give(ctx, p, NULL, c->n, sizeof(double), (void **)&q->inverse.side[side].sums));
-  GI_TRY(give(ctx, p, NULL, 1, sizeof *q->inverse.residual, (void **)&q->inverse.residual));
+  GI_TRY(give(ctx, p, NULL, c->n, sizeof(double), (void **)&q->inverse.weights));
+  GI_TRY(give(ctx, p, NULL, 2, sizeof *q->inverse.residual, (void **)&q->inverse.residual));
   GI_TRY(give(ctx, p, NULL, off > c->n ? off : c->n, size, &q->vector));
   if (p->kind == GI_CHOLESKY) goto done;
   GI_ALLOC(ctx, q->moves, 2 * (gable_off)c->n);
@@ -404,7 +405,7 @@ gable_status gi_cluster_panels_update(gable_context *ctx, const gi_factor *f, gi
   for (gable_idx k = 0; k < q->parts; k++) GI_TRY(copy_part(ctx, f, p, &q->part[k]));
   p->upload_s = gi_now() - begin;
   GI_TRY(invert(ctx, q));
-  GI_TRY(ctx->device->copy_out(ctx, &p->residual, q->inverse.residual, sizeof p->residual, NULL));
+  GI_TRY(ctx->device->copy_out(ctx, p->residual, q->inverse.residual, sizeof p->residual, NULL));
   GI_TRY(ctx->device->synchronise(ctx, NULL));
 done:
   ctx->device->leave(ctx, before);
