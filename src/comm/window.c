@@ -32,7 +32,7 @@ static int64_t round_up(int64_t n, int64_t to)
 /* A message's slot. */
 static int64_t slot_bytes(const place *p)
 {
-  return round_up(p->kind == GI_FLAGGED_MESSAGE ? 8 * gik_flagged_words(p->bytes) : p->bytes, SLOT);
+  return round_up(p->kind == GI_FLAGGED_MESSAGE ? gik_flagged_slot(p->bytes) : p->bytes, SLOT);
 }
 
 static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, const int64_t *kinds, int copies,

@@ -149,7 +149,8 @@ gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_windo
       memcpy(r->slot, ends[message].slot, sizeof r->slot);
       r->await = ends[message].await;
       r->raise = ends[message].raise;
-      r->flagged = ends[message].flagged;
+      if (ends[message].flagged) r->flagged = gik_flagged_items(r->mine.n, step->item, step->fields);
+      if (r->flagged) r->parts = (int)((r->mine.n + r->flagged - 1) / r->flagged);
       target[n] = (gik_row_target){ends[message].target, ends[message].stored};
       targets |= target[n].at != NULL;
     } else if (room->link && !room->bytes) {
@@ -157,7 +158,9 @@ gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_windo
     } else {
       r->slot[0] = r->slot[1] = room->bytes + room->at[message];
     }
-    if (r->mine.n > step->largest) step->largest = r->mine.n;
+    const int64_t numbers = gik_row_numbers(r, step->width);
+    if (numbers > step->largest) step->largest = numbers;
+    if (rows == &step->rows) step->flagged += r->flagged > 0;
     if (rows == &step->rows && n < GIK_ROWS_INLINE) step->few[n] = *r;
     n++;
   }
@@ -184,7 +187,9 @@ void gi_device_scattered(const gi_forest_side *s, int64_t bytes, int packs, gik_
     if (n > longest) longest = n;
     if ((packs || copies) && s->map[k].kind == GIK_MAP_CONTIGUOUS) plain += n;
   }
-  if (step->width > 1 || step->atomics || longest > INT32_MAX || (!packs && (q->wide || (q->n && !q->shared)))) return;
+  if ((step->flagged && !packs) || step->width > 1 || step->atomics || longest > INT32_MAX ||
+      (!packs && (q->wide || (q->n && !q->shared))))
+    return;
   if (!all || (all - plain) * bytes < gi_device_scattered_least || plain > all / 2) return;
   const int64_t share = GIK_SCATTERED_BLOCKS * longest / all, most = MOST_SCATTERED / (s->n + 1);
   step->scattered_blocks = (int)(share < 1 || most < 1 ? 1 : share < most ? share : most);

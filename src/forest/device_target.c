@@ -6,7 +6,7 @@
  * takes that place or the slot (exchange_steps.h), and end moves what lies in the slot. */
 #include "forest/device_exchange.h"
 
-int64_t gi_device_target_least = 1 << 20, gi_device_flagged_most = GIK_FLAGGED_MOST;
+int64_t gi_device_target_least = 1 << 20, gi_device_flagged_most = GIK_FLAGGED_PARTS * GIK_FLAGGED_BYTES;
 
 /* A root of several leaves takes their values in order, from slots. */
 static int has_target(const gable_plan *p, const gi_forest_side *s, int k)
@@ -17,24 +17,32 @@ static int has_target(const gable_plan *p, const gi_forest_side *s, int k)
          s->map[k].n * p->item >= gi_device_target_least;
 }
 
-/* Short ones that a thread block takes alone; shared roots have their values from slots. */
-static int is_flagged(const gable_plan *p, const gi_forest_side *s, int k)
+/* Whether incoming messages are of flagged words: all, where they have few parts; shared roots have their values from
+ * slots. */
+static int are_flagged(const gable_plan *p, const gi_forest_side *s)
 {
   const int alone = p->moves == GABLE_DIRECTION_BCAST || p->options.atomics || p->forest->max_degree < 2;
-  return alone && p->moves != GABLE_DIRECTION_FETCH && s->map[k].n * p->options.count <= GIK_FLAGGED_NUMBERS &&
-         s->map[k].n * p->item * p->options.fields <= gi_device_flagged_most;
+  const int64_t bytes = p->item * p->options.fields, items = GIK_FLAGGED_BYTES / bytes;
+  int64_t parts = 0, all = 0;
+  if (!alone || p->moves == GABLE_DIRECTION_FETCH || !items) return 0;
+  for (int k = 0; k < s->n; k++) {
+    if (k == s->self) continue;
+    if (p->options.fields > 1 && s->map[k].n > items) return 0;
+    parts += (s->map[k].n + items - 1) / items;
+    all += s->map[k].n * bytes;
+  }
+  return parts <= GIK_FLAGGED_PARTS && all <= gi_device_flagged_most;
 }
 
 int gi_device_kinds(const gable_plan *p, int64_t *kinds)
 {
   const gi_forest_side *s = gi_in_side(p);
+  const int flagged = are_flagged(p, s);
   int found = 0;
   for (int k = 0; k < s->n; k++) {
-    const int has = has_target(p, s, k);
+    const int has = !flagged && has_target(p, s, k);
     if (k != s->self && kinds)
-      kinds[gi_link_number(s, k)] = has                   ? GI_MESSAGE_WITH_TARGET
-                                    : is_flagged(p, s, k) ? GI_FLAGGED_MESSAGE
-                                                          : GI_PLAIN_MESSAGE;
+      kinds[gi_link_number(s, k)] = flagged ? GI_FLAGGED_MESSAGE : has ? GI_MESSAGE_WITH_TARGET : GI_PLAIN_MESSAGE;
     found |= has;
   }
   return found;

@@ -11,7 +11,8 @@
 #include "support/forest_bits.h"
 #include "support/test.h"
 
-enum { N = 301, AHEAD = GIK_FLAGGED_SLOTS - 1, ROUNDS = 60, OLD = -1 };
+enum { MOST = GIK_FLAGGED_PARTS * GIK_FLAGGED_BYTES / 8 }; /* doubles */
+enum { N = 3000 /* three parts */, AHEAD = GIK_FLAGGED_SLOTS - 1, ROUNDS = 60, OLD = -1 };
 
 /* Leaf i of rank 1 is root i / leaves of rank 0; n leaves. */
 static gable_exchange *exchange(gable_comm *comm, int n, int leaves, const gable_plan_options *options)
@@ -37,10 +38,15 @@ static gable_status kinds(gable_comm *comm, void *user)
   } cases[] = {
       {1, 1, 1, 1, GABLE_UNIT_D, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST},
       {1024, 1, 1, 1, GABLE_UNIT_D, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST},
-      {1025, 1, 1, 0, GABLE_UNIT_S, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST}, /* two blocks */
+      {MOST, 1, 1, 1, GABLE_UNIT_D, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST}, /* as many parts as may be */
+      {MOST + 1, 1, 1, 0, GABLE_UNIT_D, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST},
+      {2 * MOST, 1, 1, 1, GABLE_UNIT_S, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST},
       {512, 1, 2, 1, GABLE_UNIT_D, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_REDUCE},
-      {513, 1, 1, 0, GABLE_UNIT_Z, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_REDUCE}, /* 8208 bytes */
-      {8, 2, 1, 0, GABLE_UNIT_D, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_REDUCE},   /* shared roots */
+      {MOST / 2 + 1, 1, 1, 0, GABLE_UNIT_Z, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_REDUCE},
+      {32, 1, 1024, 1, GABLE_UNIT_D, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST},
+      {21, 1, 600, 1, GABLE_UNIT_D, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST}, /* an item a part */
+      {1, 1, 1025, 0, GABLE_UNIT_D, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST}, /* an item longer than a part */
+      {8, 2, 1, 0, GABLE_UNIT_D, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_REDUCE},       /* shared roots */
       {8, 2, 1, 1, GABLE_UNIT_D, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_BCAST},
   };
   (void)user;
@@ -52,7 +58,7 @@ static gable_status kinds(gable_comm *comm, void *user)
     o.direction = cases[k].direction;
     gable_exchange *x = exchange(comm, cases[k].n, cases[k].leaves, &o);
     const gik_exchange_step *s = x->device->send.n_rows ? &x->device->send : &x->device->receive;
-    CHECK(s->n_rows == 1 && s->few[0].flagged == cases[k].flagged, "case %zu: %d", k, s->few[0].flagged);
+    CHECK(s->n_rows == 1 && !s->few[0].flagged == !cases[k].flagged, "case %zu: %d", k, s->few[0].flagged);
     gable_exchange_destroy(&x);
   }
   return GABLE_OK;
@@ -83,13 +89,18 @@ static void do_round(gable_comm *comm, gable_exchange *x, double *a, const char 
   if (rank == 1) expect(comm, a, 1000 * round, what, round);
 }
 
+static double *array(gable_comm *comm, int n)
+{
+  void *p = NULL;
+  CHECK_OK(gable_device_alloc(gable_comm_context(comm), (size_t)n * sizeof(double), &p));
+  return p;
+}
+
 static double *start(gable_comm *comm, gable_exchange **x)
 {
   const gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
-  void *p = NULL;
   *x = exchange(comm, N, 1, &o);
-  CHECK_OK(gable_device_alloc(gable_comm_context(comm), N * sizeof(double), &p));
-  return p;
+  return array(comm, N);
 }
 
 /* AHEAD rounds of the sender, then as many of the receiver. */
@@ -153,17 +164,20 @@ static gable_status alignments(gable_comm *comm, void *user)
   static const struct {
     int n, count, bytes; /* bytes of an item */
     gable_unit_type unit;
-  } cases[] = {{1, 1, 1, GABLE_UNIT_CHAR},   {301, 1, 1, GABLE_UNIT_CHAR}, {1024, 1, 1, GABLE_UNIT_CHAR},
-               {301, 1, 4, GABLE_UNIT_I32},  {1024, 1, 4, GABLE_UNIT_S},   {301, 1, 8, GABLE_UNIT_D},
-               {512, 2, 16, GABLE_UNIT_I64}, {512, 1, 16, GABLE_UNIT_Z},   {341, 3, 12, GABLE_UNIT_I32}};
+  } cases[] = {{1, 1, 1, GABLE_UNIT_CHAR},     {301, 1, 1, GABLE_UNIT_CHAR}, {1024, 1, 1, GABLE_UNIT_CHAR},
+               {301, 1, 4, GABLE_UNIT_I32},    {1024, 1, 4, GABLE_UNIT_S},   {301, 1, 8, GABLE_UNIT_D},
+               {512, 2, 16, GABLE_UNIT_I64},   {512, 1, 16, GABLE_UNIT_Z},   {341, 3, 12, GABLE_UNIT_I32},
+               {20001, 1, 1, GABLE_UNIT_CHAR}, {5000, 1, 4, GABLE_UNIT_S},   {4097, 1, 8, GABLE_UNIT_D},
+               {3001, 3, 12, GABLE_UNIT_I32},  {513, 1, 16, GABLE_UNIT_Z},   {30, 300, 2400, GABLE_UNIT_I64}};
   const int rank = gable_comm_rank(comm);
   gable_context *ctx = gable_comm_context(comm);
   (void)user;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     const size_t item = (size_t)cases[k].bytes, n = (size_t)cases[k].n * item, all = n + 8 * item;
     gable_exchange *x = run_of(comm, cases[k].n, cases[k].unit, cases[k].count);
-    unsigned char host[2][8192 + 128];
+    unsigned char *host[2] = {malloc(all), malloc(all)};
     void *a = NULL;
+    CHECK(host[0] && host[1], "no memory");
     CHECK_OK(gable_device_alloc(ctx, all, &a));
     for (int round = 0; round < 6; round++) {
       for (size_t i = 0; i < all; i++) host[0][i] = (unsigned char)(i * 7 + i / 251 + 29 * (size_t)round);
@@ -181,7 +195,70 @@ static gable_status alignments(gable_comm *comm, void *user)
     }
     gable_exchange_destroy(&x);
     gable_device_free(ctx, &a);
+    free(host[0]);
+    free(host[1]);
   }
+  return GABLE_OK;
+}
+
+enum { SIDE_X = 51, SIDE_Y = 9, SIDE_Z = 7, PITCH = 60, PLANE = 11 * PITCH, CELLS = SIDE_X * SIDE_Y * SIDE_Z };
+enum { CELLS_OF_ALL = SIDE_Z * PLANE };
+
+/* Where cell i lies: in a box of a grid, or in disorder. */
+static int cell(int i, int scattered)
+{
+  const int j = scattered ? i * 1009 % CELLS : i;
+  return 5 + j % SIDE_X + j / SIDE_X % SIDE_Y * PITCH + j / (SIDE_X * SIDE_Y) * PLANE;
+}
+
+/* Boxes and lists that parts begin and end within: leaf cell(i) of rank 1 is root cell(i) of rank 0, to and fro. */
+static gable_status maps(gable_comm *comm, void *user)
+{
+  const int rank = gable_comm_rank(comm);
+  gable_context *ctx = gable_comm_context(comm);
+  gable_root *root = calloc(CELLS, sizeof *root);
+  gable_off *leaf = calloc(CELLS, sizeof *leaf);
+  double *host = calloc(CELLS_OF_ALL, sizeof *host), *a = array(comm, CELLS_OF_ALL);
+  (void)user;
+  CHECK(root && leaf && host, "no memory");
+  for (int kind = 0; kind < 8; kind++) { /* roots, leaves in disorder; a sum back */
+    const int from = kind & 1, to = kind >> 1 & 1, back = kind >> 2;
+    gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+    for (int i = 0; i < CELLS; i++) {
+      root[i] = (gable_root){0, cell(i, from)};
+      leaf[i] = cell(i, to);
+    }
+    o.direction = back ? GABLE_DIRECTION_REDUCE : GABLE_DIRECTION_BCAST;
+    o.op = back ? GABLE_FOREST_OP_SUM : GABLE_FOREST_OP_REPLACE;
+    o.root_space = o.leaf_space = GABLE_SPACE_DEVICE;
+    gable_exchange *x = forest_exchange(comm, rank ? 0 : CELLS_OF_ALL, rank == 1 ? CELLS : 0, leaf, root, &o);
+    const gik_exchange_step *s = x->device->send.n_rows ? &x->device->send : &x->device->receive;
+    CHECK(rank > 1 || (s->n_rows == 1 && s->few[0].parts == 4), "kind %d", kind);
+    for (int round = 0; round < 3; round++) {
+      for (int i = 0; i < CELLS_OF_ALL; i++) host[i] = rank == back ? 10000 * round + i : 1e6;
+      CHECK_OK(gable_device_copy_in(ctx, a, host, CELLS_OF_ALL * sizeof *host, NULL));
+      if (back)
+        CHECK_OK(gable_reduce_begin(x, rank == 1 ? a : NULL, rank ? NULL : a));
+      else
+        CHECK_OK(gable_bcast_begin(x, rank ? NULL : a, rank == 1 ? a : NULL));
+      CHECK_OK(gable_exchange_end(x));
+      CHECK_OK(gable_exchange_wait(x));
+      CHECK_OK(gable_device_copy_out(ctx, host, a, CELLS_OF_ALL * sizeof *host, NULL));
+      for (int i = 0; i < CELLS && rank == !back; i++) {
+        double *there = &host[cell(i, back ? from : to)];
+        const double wanted = 10000 * round + cell(i, back ? to : from) + (back ? 1e6 : 0);
+        CHECK(*there == wanted, "kind %d, round %d, cell %d: %g, not %g", kind, round, i, *there, wanted);
+        *there = 1e6;
+      }
+      for (int i = 0; i < CELLS_OF_ALL && rank == !back; i++)
+        CHECK(host[i] == 1e6, "kind %d: %g at %d", kind, host[i], i);
+    }
+    gable_exchange_destroy(&x);
+  }
+  free(root);
+  free(leaf);
+  free(host);
+  gable_device_free(ctx, (void **)&a);
   return GABLE_OK;
 }
 
@@ -226,10 +303,12 @@ int main(int argc, char **argv)
   int missing[] = {0, N, 2 * N - 1};
   for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], ahead, NULL));
   for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], alignments, NULL));
+  for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], maps, NULL));
   if (argc > 1) return 0;
   CHECK_OK(gable_comm_run("mirror/peer:2", kinds, NULL));
   CHECK_OK(gable_comm_run("mirror/peer:2", ahead, NULL));
   CHECK_OK(gable_comm_run("mirror/peer:2", alignments, NULL));
+  CHECK_OK(gable_comm_run("mirror/peer:2", maps, NULL));
   CHECK_OK(gable_comm_run("mirror/peer:2", free_running, NULL));
   for (int k = 0; k < 3; k++) CHECK_OK(gable_comm_run("mirror/peer:2", in_part, &missing[k]));
   gi_device_flagged_most = 0;

@@ -414,6 +414,7 @@ int main(int argc, char **argv)
   test_absence();
   CHECK_OK(gable_comm_run(place("peer:2"), copy_large, NULL));
   gi_device_target_least = 1; /* messages of any length may be stored in the receiver's array */
+  gi_device_flagged_most = 0;
   CHECK_OK(gable_comm_run(place("peer:2"), mixed, NULL));
   test_absence();
   path = GABLE_PATH_COPY;

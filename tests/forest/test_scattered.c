@@ -211,6 +211,7 @@ int main(int argc, char **argv)
   static const char *const transports[] = {"peer:1", "peer:2", "peer:3", "ranks:2"};
   const int64_t least = gi_device_scattered_least;
   char where[64];
+  gi_device_flagged_most = 0;
   on_gpu = argc > 1;
   small = argc > 2 && !strcmp(argv[2], "small");
   for (size_t k = small ? 1 : 0; k < (small ? 2 : sizeof transports / sizeof *transports); k++) {

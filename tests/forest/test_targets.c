@@ -248,6 +248,7 @@ int main(int argc, char **argv)
   forest_bits_size size = {small ? 3 : 11, small}; /* memcheck lets ranks of some cases of 11 wait for each other */
   static const char *const mirrors[] = {"mirror/peer:2", "mirror/peer:3", "mirror/peer:4"};
   gi_device_target_least = 1;
+  gi_device_flagged_most = 0;
   for (int k = 1 + size.small; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], forest_bits, &size));
   if (argc > 1 + size.small) return 0;
   run(ways);

@@ -71,6 +71,19 @@ static __device__ bool await_message(const gik_exchange_step &s, const gik_row &
   return false;
 }
 
+/* Words of a flagged message's part in the slot of round. */
+static __device__ __forceinline__ char *words_of(const gik_row &r, const gik_flagged_part &p, unsigned round)
+{
+  return gik_slot_of(&r, round) + (size_t)8 * p.before;
+}
+
+/* Of a flagged message; the others may come later. */
+static __device__ bool await_last_word(const gik_exchange_step &s, const gik_row &r, unsigned round)
+{
+  const gik_flagged_part p = gik_flagged_part_of(&r, (unsigned)r.parts - 1, s.fields * s.item);
+  return await_round(s, (const unsigned *)words_of(r, p, round) + 2 * p.words - 1, round + 1, r.rank);
+}
+
 /* Of a row: its target, or NULL.  Steps without targets do not look for one in memory. */
 static __device__ __forceinline__ gik_target *target_of(const gik_exchange_step &s, int k)
 {
@@ -137,13 +150,10 @@ static __device__ bool rows_here(const gik_exchange_step &s, int what, state now
   bool here = !now.aborted;
   for (int k = first + (int)threadIdx.x; k < last && here; k += BLOCK) {
     const gik_row &r = row_of(s, k);
-    const unsigned *words = (const unsigned *)gik_slot_of(&r, round); /* of them the last one's flag is awaited */
     if (what & FREE_SLOTS && r.await) here = await_round(s, r.await, gik_emptied_before(&r, round), r.rank);
     if (ALONE && what & FREE_SLOTS && here && target_of(s, k)) choose_target(s, r, target_of(s, k), round);
     if (what & MESSAGES && r.await)
-      here = ALONE && r.flagged
-                 ? await_round(s, words + 2 * gik_flagged_words(r.mine.n * s.fields * s.item) - 1, round + 1, r.rank)
-                 : await_message(s, r, round + 1);
+      here = ALONE && r.flagged ? await_last_word(s, r, round) : await_message(s, r, round + 1);
     if (here && what & REPLY_SLOTS && s.reply[k].await) here = await_round(s, s.reply[k].await, round - 1, r.rank);
   }
   here = __syncthreads_and(here);
@@ -160,20 +170,20 @@ static __device__ bool await_rows(const gik_exchange_step &s, int what, state no
   return here;
 }
 
-/* A block's own copy of a flagged message. */
+/* A block's own copy of a part of a flagged message. */
 static __device__ __forceinline__ uint2 *flagged_copy()
 {
-  __shared__ uint4 message[GIK_FLAGGED_MOST / sizeof(uint4)];
+  __shared__ uint4 message[GIK_FLAGGED_BYTES / sizeof(uint4)];
   return (uint2 *)message;
 }
 
-/* By the threads of a block that has packed the message in flagged_copy(): its words to the row's slot, once that is
+/* By the threads of a block that has packed the part in flagged_copy(): its words to the row's slot, once that is
  * free; false: it has waited in vain.  The last thread has the least to pack, so it waits. */
-static __device__ bool store_flagged(const gik_exchange_step &s, const gik_row &r, state now)
+static __device__ bool store_flagged(const gik_exchange_step &s, const gik_row &r, const gik_flagged_part &p, state now)
 {
-  const unsigned pairs = (unsigned)gik_flagged_words(r.mine.n * s.fields * s.item) / 2;
+  const unsigned pairs = p.words / 2;
   const unsigned long long flag = (unsigned long long)(now.round + 1) << 32;
-  char *to = gik_slot_of(&r, now.round);
+  char *to = words_of(r, p, now.round);
   bool here = !now.aborted;
   if (here && threadIdx.x == BLOCK - 1) here = await_round(s, r.await, gik_emptied_before(&r, now.round), r.rank);
   here = __syncthreads_and(here);
@@ -186,25 +196,25 @@ static __device__ bool store_flagged(const gik_exchange_step &s, const gik_row &
   return here;
 }
 
-/* By the threads of a block: the row's message to flagged_copy(), each word once it is of this round. */
-static __device__ bool take_flagged(const gik_exchange_step &s, const gik_row &r, state now)
+/* By the threads of a block: the part to flagged_copy(), each word once it is of this round. */
+static __device__ bool take_flagged(const gik_exchange_step &s, const gik_row &r, const gik_flagged_part &p, state now)
 {
-  const unsigned pairs = (unsigned)gik_flagged_words(r.mine.n * s.fields * s.item) / 2;
-  const char *from = gik_slot_of(&r, now.round);
+  const unsigned pairs = p.words / 2;
+  const char *from = words_of(r, p, now.round);
   bool here = !now.aborted, all = false;
   unsigned long long until = 0;
-  if (!threadIdx.x) store_emptied(r.raise, now.round);
+  if (!threadIdx.x && !p.first) store_emptied(r.raise, now.round);
   for (unsigned polls = 1; here && !all; polls++) {
-    unsigned long long v[GIK_FLAGGED_MOST / 8 / BLOCK][2];
+    unsigned long long v[GIK_FLAGGED_BYTES / 8 / BLOCK][2];
     all = true;
 #pragma unroll
-    for (unsigned u = 0; u < GIK_FLAGGED_MOST / 8 / BLOCK; u++)
+    for (unsigned u = 0; u < GIK_FLAGGED_BYTES / 8 / BLOCK; u++)
       if (threadIdx.x + u * BLOCK < pairs)
         asm volatile("ld.relaxed.sys.global.v2.b64 {%0, %1}, [%2];"
                      : "=l"(v[u][0]), "=l"(v[u][1])
                      : "l"(from + 16 * (threadIdx.x + u * BLOCK)));
 #pragma unroll
-    for (unsigned u = 0; u < GIK_FLAGGED_MOST / 8 / BLOCK; u++) {
+    for (unsigned u = 0; u < GIK_FLAGGED_BYTES / 8 / BLOCK; u++) {
       const unsigned i = threadIdx.x + u * BLOCK;
       if (i >= pairs) continue;
       all &= v[u][0] >> 32 == now.round + 1 && v[u][1] >> 32 == now.round + 1;

@@ -11,14 +11,14 @@
 namespace gik
 {
 
-enum { UNROLL = 4, MOST_BLOCKS = 1056, MOST_WAITING = 16 /* blocks of a launch that waits */ };
+enum { UNROLL = 4, MOST_BLOCKS = 1056, MOST_WAITING = GIK_FLAGGED_BLOCKS /* blocks of a launch that waits */ };
 
 /* A launch that can do its work with MOST_WAITING blocks in so many passes has no more blocks, and waits itself.  With
  * 16 blocks of 256 threads and 4 numbers a thread a pass moves 128 KiB of doubles, side by side 256 KiB; it lasts as
  * long as a load, about 1 us.  A kernel that waits beforehand costs a launch: 2.3 us for the two steps of a message. */
 enum { WAITING_PASSES = 2 };
 enum { SCATTERED_RESIDENT = 4 };
-static_assert(GIK_FLAGGED_NUMBERS <= BLOCK * UNROLL, "a flagged message has one block");
+static_assert(GIK_BLOCK_NUMBERS == BLOCK * UNROLL, "what a block moves at a time");
 
 /* One side of a move: item i of field f is number ((f * stride + p(i)) * width) of at.  The map is a copy, which stays
  * in registers. */
@@ -30,13 +30,33 @@ template <typename T> struct side {
   __device__ __forceinline__ int64_t item(int64_t i) const { return gik_index_at(&map, i); }
 };
 
-/* p(i) = i, of a message. */
-static __device__ __forceinline__ gik_indices whole(int64_t n)
+/* p(i) = i - begin, of a message whose first item is begin. */
+static __device__ __forceinline__ gik_indices from_first(int64_t begin)
 {
   gik_indices m = {};
-  m.n = n;
+  m.start = -begin;
   m.kind = GIK_MAP_CONTIGUOUS;
   return m;
+}
+
+/* What a block moves: items begin .. end - 1, of their numbers every step-th from number first on. */
+struct share {
+  int64_t begin, end;
+  unsigned first, step;
+
+  __device__ __forceinline__ int64_t n() const { return end - begin; }
+};
+
+/* Of n items, beside the other blocks of a row. */
+static __device__ __forceinline__ share share_of(int64_t n, unsigned blocks)
+{
+  return {0, n, blockIdx.x * BLOCK + threadIdx.x, blocks * BLOCK};
+}
+
+/* A part of flagged words. */
+static __device__ __forceinline__ share share_of(const gik_flagged_part &p)
+{
+  return {p.first, p.first + p.items, threadIdx.x, BLOCK};
 }
 
 /* Where send packs the row's message. */
@@ -105,28 +125,30 @@ static __device__ __forceinline__ void copy_run(char *to, const char *from, int6
     copy_words<char>(to, from, (unsigned)bytes);
 }
 
-/* to = op(to, from) for n items of each field but those of shared roots; loads of UNROLL items before their stores. */
+/* to = op(to, from) for the items of each field but those of shared roots; loads of UNROLL items before their stores.
+ */
 template <typename T>
-static __device__ void move_items(int op, const side<T> &to, const side<T> &from, int64_t n, int64_t fields,
-                                  int64_t width, const uint32_t *shared, int64_t first, int64_t step)
+static __device__ void move_items(int op, const side<T> &to, const side<T> &from, const share &of, int64_t fields,
+                                  int64_t width, const uint32_t *shared)
 {
+  const int64_t end = of.end * width, step = of.step;
   const bool plain = op == GABLE_FOREST_OP_REPLACE && !shared && to.map.kind == GIK_MAP_CONTIGUOUS &&
                      from.map.kind == GIK_MAP_CONTIGUOUS;
   for (int64_t f = 0; f < fields; f++) {
     T *t = to.at + f * to.stride * width;
     const T *p = from.at + f * from.stride * width;
     if (plain) {
-      copy_plain(t + to.item(0) * width, p + from.item(0) * width, n * width, first, step);
+      copy_plain(t + to.item(of.begin) * width, p + from.item(of.begin) * width, of.n() * width, of.first, step);
       continue;
     }
-    for (int64_t e = first; e < n * width; e += UNROLL * step) {
+    for (int64_t e = of.begin * width + of.first; e < end; e += UNROLL * step) {
       T value[UNROLL], before[UNROLL];
       int64_t place[UNROLL];
 #pragma unroll
       for (int u = 0; u < UNROLL; u++) {
         const int64_t number = e + u * step, i = width == 1 ? number : number / width, w = number - i * width;
         place[u] = -1;
-        if (number >= n * width) continue;
+        if (number >= end) continue;
         const int64_t item = to.item(i);
         if (is_shared(shared, item)) continue;
         place[u] = item * width + w;
@@ -174,38 +196,38 @@ static __device__ __forceinline__ void find_places(const gik_indices &m, uint32_
   }
 }
 
-/* One side of move_scattered.  map: NULL: p(i) = i. */
+/* One side of move_scattered.  map: NULL: from_first(begin). */
 template <typename T> struct scattered_side {
   T *at;
   const gik_indices *map;
   int64_t stride;
 
   __device__ __forceinline__ bool contiguous() const { return !map || map->kind == GIK_MAP_CONTIGUOUS; }
-  __device__ __forceinline__ int64_t start() const { return map ? map->start : 0; }
+  __device__ __forceinline__ int64_t start(int64_t begin) const { return map ? map->start + begin : 0; }
 };
 
 /* One field: a warp takes N * 32 items in a row.  It is called, so that its registers count once. */
 template <typename T>
 static __device__ __noinline__ void move_field(int op, T *to, const gik_indices *to_map, const T *from,
-                                               const gik_indices *from_map, uint32_t n, const uint32_t *shared,
-                                               uint32_t first, uint32_t step)
+                                               const gik_indices *from_map, uint32_t begin, uint32_t end,
+                                               const uint32_t *shared, uint32_t first, uint32_t step)
 {
   constexpr int N = sizeof(T) > 8 ? 2 : 4;
   __shared__ gik_indices p, q;
   __syncthreads();
   if (!threadIdx.x) {
-    p = to_map ? *to_map : whole(n);
-    q = from_map ? *from_map : whole(n);
+    p = to_map ? *to_map : from_first(begin);
+    q = from_map ? *from_map : from_first(begin);
   }
   __syncthreads();
 #pragma unroll 1
-  for (uint32_t i = first / LANES * (N * LANES) + first % LANES; i < n; i += N * step) {
+  for (uint32_t i = begin + first / LANES * (N * LANES) + first % LANES; i < end; i += N * step) {
     int64_t place[N];
     T value[N], before[N];
-    find_places(q, i, n, place);
+    find_places(q, i, end, place);
 #pragma unroll
     for (int u = 0; u < N; u++) value[u] = from[place[u]];
-    find_places(p, i, n, place);
+    find_places(p, i, end, place);
     if (op != GABLE_FOREST_OP_REPLACE) {
 #pragma unroll
       for (int u = 0; u < N; u++) before[u] = to[place[u]];
@@ -220,7 +242,7 @@ static __device__ __noinline__ void move_field(int op, T *to, const gik_indices 
     }
 #pragma unroll
     for (int u = 0; u < N; u++)
-      if (i + u * LANES < n && place[u] >= 0)
+      if (i + u * LANES < end && place[u] >= 0)
         to[place[u]] = op == GABLE_FOREST_OP_REPLACE ? value[u] : combine(op, before[u], value[u]);
   }
 }
@@ -229,8 +251,8 @@ static __device__ __noinline__ void move_field(int op, T *to, const gik_indices 
  * and SCATTERED_RESIDENT blocks stay on a multiprocessor. */
 template <typename T>
 static __device__ __forceinline__ void move_scattered(int op, const scattered_side<T> &to,
-                                                      const scattered_side<T> &from, int64_t n, int64_t fields,
-                                                      const uint32_t *shared, int64_t first, int64_t step)
+                                                      const scattered_side<T> &from, const share &of, int64_t fields,
+                                                      const uint32_t *shared)
 {
   const bool plain = op == GABLE_FOREST_OP_REPLACE && !shared && to.contiguous() && from.contiguous();
 #pragma unroll 1
@@ -238,21 +260,21 @@ static __device__ __forceinline__ void move_scattered(int op, const scattered_si
     T *t = to.at + f * to.stride;
     const T *v = from.at + f * from.stride;
     if (plain)
-      copy_plain<T, UNROLL / 2>(t + to.start(), v + from.start(), n, first, step);
+      copy_plain<T, UNROLL / 2>(t + to.start(of.begin), v + from.start(of.begin), of.n(), of.first, of.step);
     else
-      move_field(op, t, to.map, v, from.map, (uint32_t)n, shared, (uint32_t)first, (uint32_t)step);
+      move_field(op, t, to.map, v, from.map, (uint32_t)of.begin, (uint32_t)of.end, shared, of.first, of.step);
   }
 }
 
 /* The same by atomic operations on to, each item when its turn comes; roots may have several. */
 template <typename T>
-static __device__ void move_atomically(int op, const side<T> &to, const side<T> &from, int64_t n, int64_t fields,
-                                       int64_t width, int64_t first, int64_t step)
+static __device__ void move_atomically(int op, const side<T> &to, const side<T> &from, const share &of, int64_t fields,
+                                       int64_t width)
 {
   for (int64_t f = 0; f < fields; f++) {
     T *t = to.at + f * to.stride * width;
     const T *p = from.at + f * from.stride * width;
-    for (int64_t e = first; e < n * width; e += step) {
+    for (int64_t e = of.begin * width + of.first; e < of.end * width; e += of.step) {
       const int64_t i = width == 1 ? e : e / width, w = e - i * width;
       combine_atomically(op, &t[to.item(i) * width + w], p[from.item(i) * width + w]);
     }
@@ -277,20 +299,21 @@ GI_HD receive_rows receive_rows_of(const gik_exchange_step &s)
   return {q.n && !q.shared ? 0 : s.n_rows, q.n > q.wide, q.wide > 0};
 }
 
-/* The numbers of a field of the largest row, on the host. */
+/* Of the largest row, on the host. */
 static inline int64_t send_numbers(const gik_exchange_step &s)
 {
-  return (s.own > s.largest ? s.own : s.largest) * s.width;
+  return s.own * s.width > s.largest ? s.own * s.width : s.largest;
 }
 
 static inline int64_t receive_numbers(const gik_exchange_step &s)
 {
   const gik_shared_roots &q = s.roots;
-  const int64_t items[] = {receive_rows_of(s).messages ? s.largest : 0, (q.n - q.wide) * s.fields,
-                           q.wide * s.fields * LANES * UNROLL};
+  const int64_t roots = s.fields * s.width;
+  const int64_t numbers[] = {receive_rows_of(s).messages ? s.largest : 0, (q.n - q.wide) * roots,
+                             q.wide * roots * LANES * UNROLL};
   int64_t most = 0;
-  for (int k = 0; k < 3; k++) most = items[k] > most ? items[k] : most;
-  return most * s.width;
+  for (int k = 0; k < 3; k++) most = numbers[k] > most ? numbers[k] : most;
+  return most;
 }
 
 /* What decides whether a launch may do with few blocks: the numbers of its largest row in all fields.  Rows of shared
@@ -351,39 +374,58 @@ static __device__ bool last_row(const gik_exchange_step &s, unsigned count, unsi
   return last;
 }
 
-/* Row k of a send: a message, or behind them the own edges.  SCATTERED, here and below: of a step with
- * scattered_blocks. */
-template <typename T, bool SCATTERED = false>
+/* The block's share of row k of a send.  SCATTERED, here and below: of a step with scattered_blocks. */
+template <typename T, bool SCATTERED>
+static __device__ __forceinline__ void pack_share(const gik_exchange_step &s, int k, unsigned round, const share &of)
+{
+  const bool own = k == s.n_rows;
+  if (SCATTERED) {
+    const gik_row *r = own ? nullptr : &row_of(s, k);
+    const scattered_side<T> to = {(T *)(own ? s.to : message_at(s, k, round)), own ? &s.own_to : nullptr,
+                                  own ? s.to_stride : of.n()};
+    const scattered_side<T> from = {(T *)s.from, own ? &s.own_from : &r->mine, s.from_stride};
+    move_scattered(own ? s.op : GABLE_FOREST_OP_REPLACE, to, from, of, s.fields, own ? s.roots.shared : nullptr);
+  } else if (own) {
+    const side<T> to = {(T *)s.to, s.own_to, s.to_stride}, from = {(T *)s.from, s.own_from, s.from_stride};
+    if (s.atomics)
+      move_atomically(s.op, to, from, of, s.fields, s.width);
+    else
+      move_items(s.op, to, from, of, s.fields, s.width, s.roots.shared);
+  } else {
+    const side<T> to = {(T *)message_at(s, k, round), from_first(of.begin), of.n()};
+    const side<T> from = {(T *)s.from, row_of(s, k).mine, s.from_stride};
+    move_items(GABLE_FOREST_OP_REPLACE, to, from, of, s.fields, s.width, nullptr);
+  }
+}
+
+/* Whether row k, a message, is of flagged words. */
+enum { NO_FLAGGED, ALL_FLAGGED, EITHER };
+
+template <int FLAGGED> static __device__ __forceinline__ bool is_flagged(const gik_exchange_step &s, int k)
+{
+  return FLAGGED == ALL_FLAGGED || (FLAGGED == EITHER && row_of(s, k).flagged);
+}
+
+/* Row k of a send: a message, or behind them the own edges. */
+template <typename T, int FLAGGED, bool SCATTERED = false>
 static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int k, bool waits, unsigned most)
 {
   const state now = state_of(s);
   const unsigned round = now.round;
-  const bool own = k == s.n_rows, flagged = !own && row_of(s, k).flagged;
-  const int64_t n = own ? s.own : row_of(s, k).mine.n;
-  const unsigned blocks = row_blocks(n * s.width, most);
-  const int64_t first = blockIdx.x * BLOCK + threadIdx.x, step = (int64_t)blocks * BLOCK;
+  const bool own = k == s.n_rows, flagged = !own && is_flagged<FLAGGED>(s, k);
+  const unsigned blocks = row_blocks(own ? s.own * s.width : gik_row_numbers(&row_of(s, k), s.width), most);
+  const unsigned parts = flagged ? (unsigned)row_of(s, k).parts : 1;
   if (blockIdx.x >= blocks) return;
   if (!flagged && !await_rows(s, waits ? FREE_SLOTS : 0, now, own ? 0 : k, own ? 0 : k + 1)) return;
-  if (SCATTERED) {
-    const gik_row *r = own ? nullptr : &row_of(s, k);
-    const scattered_side<T> to = {(T *)(own ? s.to : message_at(s, k, round)), own ? &s.own_to : nullptr,
-                                  own ? s.to_stride : n};
-    const scattered_side<T> from = {(T *)s.from, own ? &s.own_from : &r->mine, s.from_stride};
-    move_scattered(own ? s.op : GABLE_FOREST_OP_REPLACE, to, from, n, s.fields, own ? s.roots.shared : nullptr, first,
-                   step);
-  } else if (own) {
-    const side<T> to = {(T *)s.to, s.own_to, s.to_stride}, from = {(T *)s.from, s.own_from, s.from_stride};
-    if (s.atomics)
-      move_atomically(s.op, to, from, n, s.fields, s.width, first, step);
-    else
-      move_items(s.op, to, from, n, s.fields, s.width, s.roots.shared, first, step);
-  } else {
-    const gik_row &r = row_of(s, k);
-    const side<T> to = {(T *)message_at(s, k, round), whole(n), n}, from = {(T *)s.from, r.mine, s.from_stride};
-    move_items(GABLE_FOREST_OP_REPLACE, to, from, n, s.fields, s.width, nullptr, first, step);
+#pragma unroll 1
+  for (unsigned j = flagged ? blockIdx.x : 0; j < parts; j += blocks) {
+    const gik_flagged_part p = flagged ? gik_flagged_part_of(&row_of(s, k), j, s.fields * s.item) : gik_flagged_part{};
+    pack_share<T, SCATTERED>(s, k, round, flagged ? share_of(p) : share_of(own ? s.own : row_of(s, k).mine.n, blocks));
+    if (!flagged) break;
+    if (!store_flagged(s, row_of(s, k), p, now)) return;
+    if (j + blocks < parts) __syncthreads(); /* flagged_copy() has been read */
   }
-  if (flagged && !store_flagged(s, row_of(s, k), now)) return;
-  if (!last_of_row(s, (unsigned)k, blocks, !own) || threadIdx.x) return;
+  if (!last_of_row(s, (unsigned)k, blocks, !own && !flagged) || threadIdx.x) return;
   if (!own && target_of(s, k) && target_of(s, k)->to) *(volatile unsigned *)s.targets[k].stored = round + 1;
   if (!own && !flagged && row_of(s, k).raise) store_flag(row_of(s, k).raise, round + 1);
   last_row(s, send_rows(s), round);
@@ -463,42 +505,57 @@ static __device__ void combine_wide(const gik_exchange_step &s, O op, unsigned r
   }
 }
 
+/* The block's share of message k of a receive, at message. */
+template <typename T, bool SCATTERED>
+static __device__ __forceinline__ void unpack_share(const gik_exchange_step &s, int k, const T *message,
+                                                    const share &of)
+{
+  const gik_row &r = row_of(s, k);
+  if (SCATTERED) {
+    const scattered_side<T> to = {(T *)s.to, &r.mine, s.to_stride}, from = {(T *)message, nullptr, of.n()};
+    move_scattered(s.op, to, from, of, s.fields, s.roots.shared);
+  } else {
+    const side<T> to = {(T *)s.to, r.mine, s.to_stride}, from = {(T *)message, from_first(of.begin), of.n()};
+    if (s.atomics)
+      move_atomically(s.op, to, from, of, s.fields, s.width);
+    else
+      move_items(s.op, to, from, of, s.fields, s.width, s.roots.shared);
+  }
+}
+
 /* Row k of a receive.  O: int or called_op, of wide roots. */
-template <typename T, typename O, bool SCATTERED = false>
+template <typename T, typename O, int FLAGGED, bool SCATTERED = false>
 static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, const receive_rows &rows, int k,
                                                    bool waits, unsigned most)
 {
   const state now = state_of(s);
   const unsigned round = now.round;
-  const bool shared = k >= rows.messages, wide = k >= rows.messages + rows.narrow;
-  const bool flagged = !shared && row_of(s, k).flagged;
-  const int64_t n = wide     ? s.roots.wide * s.fields * LANES * UNROLL
-                    : shared ? (s.roots.n - s.roots.wide) * s.fields
-                             : row_of(s, k).mine.n;
-  const unsigned blocks = row_blocks(n * s.width, most);
+  constexpr bool ROOTS = FLAGGED != ALL_FLAGGED; /* flagged messages are for roots of one edge each */
+  const bool shared = ROOTS && k >= rows.messages, wide = ROOTS && k >= rows.messages + rows.narrow;
+  const bool flagged = !shared && is_flagged<FLAGGED>(s, k);
+  const int64_t numbers = wide     ? s.roots.wide * s.fields * LANES * UNROLL * s.width
+                          : shared ? (s.roots.n - s.roots.wide) * s.fields * s.width
+                                   : gik_row_numbers(&row_of(s, k), s.width);
+  const unsigned blocks = row_blocks(numbers, most);
   const int64_t first = blockIdx.x * BLOCK + threadIdx.x, step = (int64_t)blocks * BLOCK;
+  const unsigned parts = flagged ? (unsigned)row_of(s, k).parts : 1;
   if (blockIdx.x >= blocks) return;
-  if (flagged ? !take_flagged(s, row_of(s, k), now)
-              : !await_rows(s, waits ? MESSAGES : 0, now, shared ? 0 : k, shared ? s.n_rows : k + 1))
-    return;
-  const T *message = shared ? nullptr : flagged ? (const T *)flagged_copy() : (const T *)row_of(s, k).slot[round % 2];
-  if (!SCATTERED && wide) {
+  if (!flagged && !await_rows(s, waits ? MESSAGES : 0, now, shared ? 0 : k, shared ? s.n_rows : k + 1)) return;
+  if (ROOTS && !SCATTERED && wide) {
     combine_wide<T>(s, O{s.op}, round, first, step);
-  } else if (shared) {
+  } else if (ROOTS && shared) {
     combine_shared<T>(s, round, false, first, step);
-  } else if (is_stored(s, k, round)) {
-    /* the sender has moved it */
-  } else if (SCATTERED) {
-    const gik_row &r = row_of(s, k);
-    const scattered_side<T> to = {(T *)s.to, &r.mine, s.to_stride}, from = {(T *)message, nullptr, n};
-    move_scattered(s.op, to, from, n, s.fields, s.roots.shared, first, step);
-  } else {
-    const gik_row &r = row_of(s, k);
-    const side<T> to = {(T *)s.to, r.mine, s.to_stride}, from = {(T *)message, whole(n), n};
-    if (s.atomics)
-      move_atomically(s.op, to, from, n, s.fields, s.width, first, step);
-    else
-      move_items(s.op, to, from, n, s.fields, s.width, s.roots.shared, first, step);
+  } else if (!is_stored(s, k, round)) { /* else the sender has moved it */
+#pragma unroll 1
+    for (unsigned j = flagged ? blockIdx.x : 0; j < parts; j += blocks) {
+      const gik_row &r = row_of(s, k);
+      const gik_flagged_part p = flagged ? gik_flagged_part_of(&r, j, s.fields * s.item) : gik_flagged_part{};
+      if (flagged && !take_flagged(s, r, p, now)) return;
+      unpack_share<T, SCATTERED>(s, k, flagged ? (const T *)flagged_copy() : (const T *)r.slot[round % 2],
+                                 flagged ? share_of(p) : share_of(r.mine.n, blocks));
+      if (!flagged) break;
+      if (j + blocks < parts) __syncthreads(); /* flagged_copy() has been read */
+    }
   }
   if (!last_of_row(s, (unsigned)k, blocks, false) || threadIdx.x || !last_row(s, rows.all(), round)) return;
   for (int j = 0; j < s.n_rows; j++)

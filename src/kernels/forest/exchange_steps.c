@@ -67,21 +67,34 @@ static int await_free(const gik_exchange_step *s, const gik_row *rows, unsigned 
   return 1;
 }
 
-/* Flagged words of the message of a round, from 0 on; here their two halves are stored one after the other. */
-static void store_flagged(const gik_exchange_step *s, const gik_row *r, unsigned round, const char *message)
+/* Part k of a flagged message. */
+static gik_flagged_part part_of(const gik_exchange_step *s, const gik_row *r, int k)
 {
-  uint32_t *slot = (uint32_t *)(void *)gik_slot_of(r, round);
-  for (int64_t i = 0; i < gik_flagged_words(r->mine.n * s->fields * s->item); i++) {
+  return gik_flagged_part_of(r, (unsigned)k, s->fields * s->item);
+}
+
+/* The words of a part in the slot of a round, from 0 on. */
+static uint32_t *words_of(const gik_row *r, const gik_flagged_part *p, unsigned round)
+{
+  return (uint32_t *)(void *)gik_slot_of(r, round) + 2 * (int64_t)p->before;
+}
+
+/* Flagged words of a part in a round, from 0 on; here their two halves are stored one after the other. */
+static void store_flagged(const gik_row *r, const gik_flagged_part *p, unsigned round, const char *message)
+{
+  uint32_t *slot = words_of(r, p, round);
+  for (int64_t i = 0; i < p->words; i++) {
     memcpy(&slot[2 * i], message + 4 * i, sizeof *slot);
     atomic_store_explicit((atomic_uint *)(void *)&slot[2 * i + 1], round + 1, memory_order_release);
   }
 }
 
 /* 0: in vain. */
-static int take_flagged(const gik_exchange_step *s, const gik_row *r, unsigned round, char *message)
+static int take_flagged(const gik_exchange_step *s, const gik_row *r, const gik_flagged_part *p, unsigned round,
+                        char *message)
 {
-  uint32_t *slot = (uint32_t *)(void *)gik_slot_of(r, round);
-  for (int64_t i = 0; i < gik_flagged_words(r->mine.n * s->fields * s->item); i++) {
+  uint32_t *slot = words_of(r, p, round);
+  for (int64_t i = 0; i < p->words; i++) {
     if (!await_round(s, &slot[2 * i + 1], round + 1, r->rank)) return 0;
     memcpy(message + 4 * i, &slot[2 * i], sizeof *slot);
   }
@@ -91,9 +104,12 @@ static int take_flagged(const gik_exchange_step *s, const gik_row *r, unsigned r
 /* Round, here and below: counted from 1. */
 static int await_message(const gik_exchange_step *s, const gik_row *r, unsigned round)
 {
-  char message[GIK_FLAGGED_MOST];
-  if (r->flagged) return take_flagged(s, r, round - 1, message);
-  return !r->await || await_round(s, r->await, round, r->rank);
+  char message[GIK_FLAGGED_BYTES];
+  for (int k = 0; k < r->parts; k++) {
+    const gik_flagged_part p = part_of(s, r, k);
+    if (!take_flagged(s, r, &p, round - 1, message)) return 0;
+  }
+  return r->flagged || !r->await || await_round(s, r->await, round, r->rank);
 }
 
 /* Words of targets are stored and loaded in sequential consistency. */
@@ -169,23 +185,35 @@ static int await_messages(const gik_exchange_step *s, unsigned round)
   return 1;
 }
 
+/* Items first .. first + n - 1 of the row to a message of n items a field. */
+static void pack(const gik_exchange_step *s, const items *it, const gik_row *r, int64_t first, int64_t n, char *message)
+{
+  for (int64_t f = 0; f < s->fields; f++)
+    for (int64_t i = 0; i < n; i++)
+      it->copy->strided(message + (f * n + i) * it->bytes, 1,
+                        s->from + (f * s->from_stride + gik_index_at(&r->mine, first + i)) * it->bytes, 1, 1,
+                        it->width);
+}
+
+static void send_flagged(const gik_exchange_step *s, const items *it, const gik_row *r)
+{
+  for (int k = 0; k < r->parts; k++) {
+    _Alignas(16) char message[GIK_FLAGGED_BYTES] = {0};
+    const gik_flagged_part p = part_of(s, r, k);
+    pack(s, it, r, p.first, p.items, message);
+    store_flagged(r, &p, s->control->round, message);
+  }
+}
+
 static void send_row(const gik_exchange_step *s, const items *it, int k)
 {
   const gik_row *r = &s->rows[k];
   gik_target *t = target_of(s, k);
   const unsigned round = s->control->round;
   if (t) choose_target(s, r, t, round + 1);
-  _Alignas(16) char message[GIK_FLAGGED_MOST] = {0};
-  char *slot = r->flagged ? message : t && t->to ? t->to : r->slot[round % 2];
   if (t && t->to) *s->targets[k].stored = round + 1;
-  for (int64_t f = 0; f < s->fields; f++)
-    for (int64_t i = 0; i < r->mine.n; i++)
-      it->copy->strided(slot + (f * r->mine.n + i) * it->bytes, 1,
-                        s->from + (f * s->from_stride + gik_index_at(&r->mine, i)) * it->bytes, 1, 1, it->width);
-  if (r->flagged)
-    store_flagged(s, r, round, message);
-  else
-    raise_round(r, round + 1);
+  pack(s, it, r, 0, r->mine.n, t && t->to ? t->to : r->slot[round % 2]);
+  raise_round(r, round + 1);
 }
 
 static void combine_own(const gik_exchange_step *s, const items *it)
@@ -210,26 +238,41 @@ static gable_status send(const gik_exchange_step *s, void *stream)
   const unsigned round = s->control->round;
   (void)stream;
   if (!await_free(s, s->rows, round)) return GABLE_OK;
-  for (int k = 0; k < s->n_rows; k++) send_row(s, &it, k);
+  for (int k = 0; k < s->n_rows; k++) {
+    if (s->rows[k].flagged)
+      send_flagged(s, &it, &s->rows[k]);
+    else
+      send_row(s, &it, k);
+  }
   combine_own(s, &it);
   s->control->round = round + 1;
   return GABLE_OK;
 }
 
+/* Items first .. first + n - 1 of the row from a message of n items a field. */
+static void unpack(const gik_exchange_step *s, const items *it, const gik_row *r, int64_t first, int64_t n,
+                   const char *message)
+{
+  for (int64_t f = 0; f < s->fields; f++)
+    for (int64_t i = 0; i < n; i++) {
+      const int64_t to = gik_index_at(&r->mine, first + i);
+      if (is_shared(s, to)) continue;
+      it->op->strided(s->to + (f * s->to_stride + to) * it->bytes, 1, message + (f * n + i) * it->bytes, 1, 1,
+                      it->width);
+    }
+}
+
 static void receive_row(const gik_exchange_step *s, const items *it, int k)
 {
   const gik_row *r = &s->rows[k];
-  _Alignas(16) char message[GIK_FLAGGED_MOST];
-  const char *slot = r->flagged ? message : r->slot[s->control->round % 2];
+  _Alignas(16) char message[GIK_FLAGGED_BYTES];
   if (target_of(s, k) && *s->targets[k].stored == s->control->round + 1) return;
-  if (r->flagged && !take_flagged(s, r, s->control->round, message)) return;
-  for (int64_t f = 0; f < s->fields; f++)
-    for (int64_t i = 0; i < r->mine.n; i++) {
-      const int64_t to = gik_index_at(&r->mine, i);
-      if (is_shared(s, to)) continue;
-      it->op->strided(s->to + (f * s->to_stride + to) * it->bytes, 1, slot + (f * r->mine.n + i) * it->bytes, 1, 1,
-                      it->width);
-    }
+  for (int j = 0; j < r->parts; j++) {
+    const gik_flagged_part p = part_of(s, r, j);
+    if (!take_flagged(s, r, &p, s->control->round, message)) return;
+    unpack(s, it, r, p.first, p.items, message);
+  }
+  if (!r->flagged) unpack(s, it, r, 0, r->mine.n, r->slot[s->control->round % 2]);
 }
 
 /* The value of edge e of a shared root, in field f. */

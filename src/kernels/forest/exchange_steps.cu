@@ -15,12 +15,14 @@
 #include "kernels/forest/exchange_rows.cuh"
 #include "kernels/forest/exchange_together.h"
 
+using gik::ALL_FLAGGED;
 using gik::await_kernel;
 using gik::await_rows;
 using gik::BLOCK;
 using gik::checked;
 using gik::combine_shared;
 using gik::copy_run;
+using gik::EITHER;
 using gik::empty_kernel;
 using gik::filled_kernel;
 using gik::flagged_copy;
@@ -31,6 +33,7 @@ using gik::launches;
 using gik::MESSAGES;
 using gik::most_blocks;
 using gik::MOST_WAITING;
+using gik::NO_FLAGGED;
 using gik::publish_kernel;
 using gik::receive_numbers;
 using gik::receive_row;
@@ -54,46 +57,54 @@ using gik::take_flagged;
 namespace
 {
 
-template <typename T>
+template <typename T, int FLAGGED>
 __global__ void __launch_bounds__(BLOCK)
     send_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most)
 {
-  send_row<T>(s, (int)blockIdx.y, waits, most);
+  send_row<T, FLAGGED>(s, (int)blockIdx.y, waits, most);
 }
 
-template <typename T>
-__global__ void __launch_bounds__(BLOCK)
+template <typename T, int FLAGGED>
+__global__ void __launch_bounds__(BLOCK, FLAGGED == NO_FLAGGED ? 2 : 1)
     receive_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most, receive_rows rows)
 {
-  receive_row<T, int>(s, rows, (int)blockIdx.y, waits, most);
+  receive_row<T, int, FLAGGED>(s, rows, (int)blockIdx.y, waits, most);
 }
 
-/* Of steps with scattered_blocks. */
-template <typename T>
+/* Of steps with scattered_blocks; those of a receive have no flagged words. */
+template <typename T, int FLAGGED>
 __global__ void __launch_bounds__(BLOCK, SCATTERED_RESIDENT)
     send_scattered_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most)
 {
-  send_row<T, true>(s, (int)blockIdx.y, waits, most);
+  send_row<T, FLAGGED, true>(s, (int)blockIdx.y, waits, most);
 }
 
 template <typename T>
 __global__ void __launch_bounds__(BLOCK, SCATTERED_RESIDENT)
     receive_scattered_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most, receive_rows rows)
 {
-  receive_row<T, int, true>(s, rows, (int)blockIdx.y, waits, most);
+  receive_row<T, int, NO_FLAGGED, true>(s, rows, (int)blockIdx.y, waits, most);
 }
 
-/* Of steps whose rows are all plain (all_plain): short messages of flagged words that are one run of the array, and
- * replace what is there.  One kernel serves every unit; a launch of a few microseconds may have to fetch its code from
- * memory, and of this there is little. */
+/* Of steps whose rows are all plain (all_plain): messages of flagged words that are one run of the array, and replace
+ * what is there.  One kernel serves every unit; a launch of a few microseconds may have to fetch its code from memory,
+ * and of this there is little. */
 __global__ void __launch_bounds__(BLOCK) send_plain_kernel(const __grid_constant__ gik_exchange_step s, bool, unsigned)
 {
   const int k = (int)blockIdx.y;
   const state now = state_of(s);
   const gik_row &r = row_of(s, k);
-  copy_run((char *)flagged_copy(), s.from + r.mine.start * s.item, r.mine.n * s.item);
-  if (!store_flagged(s, r, now)) return;
-  if (!threadIdx.x) last_row(s, (unsigned)s.n_rows, now.round);
+  const unsigned parts = (unsigned)r.parts, blocks = parts < gridDim.x ? parts : gridDim.x;
+  if (blockIdx.x >= blocks) return;
+#pragma unroll 1
+  for (unsigned j = blockIdx.x; j < parts; j += blocks) {
+    const gik_flagged_part p = gik_flagged_part_of(&r, j, s.item);
+    copy_run((char *)flagged_copy(), s.from + (r.mine.start + p.first) * s.item, p.items * s.item);
+    if (!store_flagged(s, r, p, now)) return;
+    if (j + blocks < parts) __syncthreads(); /* flagged_copy() has been read */
+  }
+  if ((blocks == 1 || last_of_row(s, (unsigned)k, blocks, false)) && !threadIdx.x)
+    last_row(s, (unsigned)s.n_rows, now.round);
 }
 
 __global__ void __launch_bounds__(BLOCK)
@@ -102,9 +113,17 @@ __global__ void __launch_bounds__(BLOCK)
   const int k = (int)blockIdx.y;
   const state now = state_of(s);
   const gik_row &r = row_of(s, k);
-  if (!take_flagged(s, r, now)) return;
-  copy_run(s.to + r.mine.start * s.item, (const char *)flagged_copy(), r.mine.n * s.item);
-  if (!threadIdx.x) last_row(s, (unsigned)s.n_rows, now.round);
+  const unsigned parts = (unsigned)r.parts, blocks = parts < gridDim.x ? parts : gridDim.x;
+  if (blockIdx.x >= blocks) return;
+#pragma unroll 1
+  for (unsigned j = blockIdx.x; j < parts; j += blocks) {
+    const gik_flagged_part p = gik_flagged_part_of(&r, j, s.item);
+    if (!take_flagged(s, r, p, now)) return;
+    copy_run(s.to + (r.mine.start + p.first) * s.item, (const char *)flagged_copy(), p.items * s.item);
+    if (j + blocks < parts) __syncthreads(); /* flagged_copy() has been read */
+  }
+  if ((blocks == 1 || last_of_row(s, (unsigned)k, blocks, false)) && !threadIdx.x)
+    last_row(s, (unsigned)s.n_rows, now.round);
 }
 
 /* Whether every row of the step is plain; op: what it does with the numbers of a message. */
@@ -136,16 +155,18 @@ typedef void (*send_function)(gik_exchange_step, bool, unsigned);
 typedef void (*receive_function)(gik_exchange_step, bool, unsigned, receive_rows);
 
 typedef struct kernels {
-  send_function send;
-  receive_function receive;
+  send_function send[3], send_scattered[3]; /* NO_FLAGGED, ALL_FLAGGED, EITHER */
+  receive_function receive[2], receive_scattered;
   send_function fetch;
-  send_function send_scattered;
-  receive_function receive_scattered;
 } kernels;
 
 template <typename T> kernels kernels_of()
 {
-  return {send_kernel<T>, receive_kernel<T>, fetch_kernel<T>, send_scattered_kernel<T>, receive_scattered_kernel<T>};
+  return {{send_kernel<T, NO_FLAGGED>, send_kernel<T, ALL_FLAGGED>, send_kernel<T, EITHER>},
+          {send_scattered_kernel<T, NO_FLAGGED>, send_scattered_kernel<T, EITHER>, send_scattered_kernel<T, EITHER>},
+          {receive_kernel<T, NO_FLAGGED>, receive_kernel<T, ALL_FLAGGED>},
+          receive_scattered_kernel<T>,
+          fetch_kernel<T>};
 }
 
 kernels kernels_for(gable_unit_type unit)
@@ -182,11 +203,12 @@ gable_status launch_rows(const char *name, const gik_exchange_step *s, void *str
 gable_status send(const gik_exchange_step *s, void *stream)
 {
   const kernels k = kernels_for(s->unit);
+  const int flagged = !s->flagged ? NO_FLAGGED : s->flagged == s->n_rows ? ALL_FLAGGED : EITHER;
   const bool plain = !s->own && all_plain(s, GABLE_FOREST_OP_REPLACE);
   return launch_rows("forest send", s, stream,
                      plain                 ? send_plain_kernel
-                     : s->scattered_blocks ? k.send_scattered
-                                           : k.send,
+                     : s->scattered_blocks ? k.send_scattered[flagged]
+                                           : k.send[flagged],
                      FREE_SLOTS, send_numbers(*s), send_rows(*s));
 }
 
@@ -198,7 +220,7 @@ gable_status receive(const gik_exchange_step *s, void *stream)
   return launch_rows("forest receive", s, stream,
                      plain                 ? receive_plain_kernel
                      : s->scattered_blocks ? k.receive_scattered
-                                           : k.receive,
+                                           : k.receive[s->flagged > 0],
                      MESSAGES, receive_numbers(*s), rows.all(), rows);
 }
 
@@ -255,11 +277,11 @@ gable_status load()
   GI_TRY(gik_together_load());
   for (int unit = GABLE_UNIT_CHAR; unit <= GABLE_UNIT_PAIR_D; unit++) {
     const kernels k = kernels_for((gable_unit_type)unit);
-    GI_TRY(load_one((const void *)k.send));
-    GI_TRY(load_one((const void *)k.receive));
-    GI_TRY(load_one((const void *)k.fetch));
-    GI_TRY(load_one((const void *)k.send_scattered));
+    for (send_function f : k.send) GI_TRY(load_one((const void *)f));
+    for (send_function f : k.send_scattered) GI_TRY(load_one((const void *)f));
+    for (receive_function f : k.receive) GI_TRY(load_one((const void *)f));
     GI_TRY(load_one((const void *)k.receive_scattered));
+    GI_TRY(load_one((const void *)k.fetch));
   }
 done:
   return status;

@@ -29,10 +29,11 @@
  * other.  What has been withdrawn and was not claimed is never stored to; the array then is the caller's again.
  *
  * Flagged words.  A short message (gik_row.flagged) has no flag apart: its 8-byte words are {4 bytes of the message,
- * round + 1}, each stored and loaded in one access, in no order.  Slots are zeros at first.
+ * round + 1}, each stored and loaded in one access, in no order.  Slots are zeros at first.  The message is cut into
+ * parts, which one thread block moves each and whose words stand one part after the other:
  *
- *   send     packs the message elsewhere; waits for a free slot; stores the words
- *   receive  says that the slots of earlier rounds are empty; polls every word until it is of this round
+ *   send     packs the part elsewhere; waits for a free slot; stores the words
+ *   receive  says that the slots of earlier rounds are empty; polls every word of the part until it is of this round
  *
  * The receiver says so while it waits, not when it is done, so that this is a round late: there are more slots.
  *
@@ -122,16 +123,47 @@ typedef struct gik_row {
   unsigned *await;  /* here: send: rounds that the receiver has emptied; receive: rounds that the sender has filled */
   unsigned *raise;  /* at the other end: what that one awaits; NULL where await is */
   int rank;
-  int flagged; /* 1: of flagged words, at slot[0] + k * (slot[1] - slot[0]), k = round % GIK_FLAGGED_SLOTS */
+  int flagged, parts; /* flagged > 0: of flagged words, in parts of so many items, at slot[0] + k * (slot[1] - slot[0]),
+                         k = round % GIK_FLAGGED_SLOTS */
 } gik_row;
 
-/* Flagged words: of messages up to so many bytes, of so many numbers a field, which one thread block moves. */
-enum { GIK_FLAGGED_SLOTS = 4, GIK_FLAGGED_MOST = 8192, GIK_FLAGGED_NUMBERS = 1024 };
+/* Flagged words: bytes of a part, and parts of all messages of a step, at most; a message of several fields has one.
+ * Blocks that move the parts of a message, at most. */
+enum { GIK_FLAGGED_SLOTS = 4, GIK_FLAGGED_BYTES = 8192, GIK_FLAGGED_PARTS = 128, GIK_FLAGGED_BLOCKS = 32 };
 
-/* How many 8-byte words a message of bytes has: even, since a GPU stores two at a time. */
+/* How many 8-byte words a part of bytes has: even, since a GPU stores two at a time. */
 GI_HD int64_t gik_flagged_words(int64_t bytes)
 {
   return (bytes + 7) / 8 * 2;
+}
+
+/* Bytes of a slot of a message of bytes, in any parts: each is at least half as long as a part may be, but the last. */
+static inline int64_t gik_flagged_slot(int64_t bytes)
+{
+  return 8 * (gik_flagged_words(bytes) + (2 * bytes / GIK_FLAGGED_BYTES + 1) * gik_flagged_words(1));
+}
+
+/* Items of a part of n items, of bytes in each field: gik_row.flagged. */
+static inline int gik_flagged_items(int64_t n, int64_t bytes, int64_t fields)
+{
+  return (int)(fields > 1 ? n : GIK_FLAGGED_BYTES / bytes);
+}
+
+/* A part: items first .. first + items - 1 of the row's, words before .. before + words - 1 of its slot. */
+typedef struct gik_flagged_part {
+  unsigned first, items, before, words;
+} gik_flagged_part;
+
+/* Part k; bytes: of an item in all fields. */
+GI_HD gik_flagged_part gik_flagged_part_of(const gik_row *r, unsigned k, int64_t bytes)
+{
+  const unsigned most = (unsigned)r->flagged, rest = (unsigned)r->mine.n - k * most;
+  gik_flagged_part p;
+  p.first = k * most;
+  p.items = rest < most ? rest : most;
+  p.before = k * ((most * (unsigned)bytes + 7) / 8 * 2);
+  p.words = (p.items * (unsigned)bytes + 7) / 8 * 2;
+  return p;
 }
 
 /* Where the message of a round, from 0 on, lies unless it has a target. */
@@ -174,6 +206,7 @@ typedef struct gik_exchange_control {
 enum { GIK_EXCHANGE_STEPS = 5 };
 
 enum { GIK_ROWS_INLINE = 4 };
+enum { GIK_BLOCK_NUMBERS = 1024 };   /* GPU: of a field, which a thread block moves at a time */
 enum { GIK_SCATTERED_BLOCKS = 528 }; /* all resident: 4 on each multiprocessor */
 enum { GIK_TOGETHER = 32 };          /* steps of one launch */
 
@@ -185,11 +218,12 @@ typedef struct gik_exchange_step {
   int64_t item;          /* its bytes */
   int n_rows, windows;   /* windows: 1: rows have flags */
   int atomics;           /* 1: roots take values in no fixed order; no root is shared then */
+  int flagged;           /* so many rows are of flagged words; of a receive all or none */
   int scattered_blocks;  /* GPU: > 0: by the kernels for long rows, so many blocks for the largest */
 
   /* [n_rows], NULL: no row has a target.  Near the step's begin, where every kernel reads. */
   const gik_row_target *targets;
-  int64_t largest;              /* edges of the largest row */
+  int64_t largest;              /* numbers of a field of the largest row, as gik_row_numbers counts */
   const gik_row *rows;          /* [n_rows] */
   gik_row few[GIK_ROWS_INLINE]; /* the same, where they are no more */
   gik_indices own_from, own_to; /* send: of this rank's own edges */
@@ -212,6 +246,13 @@ typedef struct gik_exchange_step {
   /* A copy in device memory, as the step was made: of send and receive.  from, to and deadline_s count of this one. */
   const struct gik_exchange_step *here;
 } gik_exchange_step;
+
+/* Numbers of a field of the row: as many as its blocks move at a time where it is of flagged words. */
+GI_HD int64_t gik_row_numbers(const gik_row *r, int64_t width)
+{
+  const int blocks = r->parts < GIK_FLAGGED_BLOCKS ? r->parts : GIK_FLAGGED_BLOCKS;
+  return r->flagged ? blocks * (int64_t)GIK_BLOCK_NUMBERS : r->mine.n * width;
+}
 
 struct gik_exchange_steps {
   gable_status (*load)(void); /* brings the kernels to the current device, where that could have to wait */

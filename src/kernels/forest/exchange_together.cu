@@ -57,13 +57,13 @@ __device__ __forceinline__ int exchange_of(const together &t, int row)
 /* Each unit is compiled by itself. */
 template <typename T> __device__ __noinline__ void send_of(const gik_exchange_step &s, int k, bool waits, unsigned most)
 {
-  gik::send_row<T>(s, k, waits, most);
+  gik::send_row<T, gik::EITHER>(s, k, waits, most);
 }
 
 template <typename T>
 __device__ __noinline__ void receive_of(const gik_exchange_step &s, int k, bool waits, unsigned most)
 {
-  gik::receive_row<T, gik::called_op>(s, receive_rows_of(s), k, waits, most);
+  gik::receive_row<T, gik::called_op, gik::EITHER>(s, receive_rows_of(s), k, waits, most);
 }
 
 __global__ void __launch_bounds__(BLOCK) send_all_kernel(const __grid_constant__ together t, bool waits, unsigned most)
