@@ -2,7 +2,7 @@
  * both ops, vectors in double and float, 1, 3 and 17 columns of both layouts, against the solve of the CPU; refined
  * solves reach 1e-12 wherever the CPU's do.  Matrices of $GABLE_MATRICES, else ../shared/matrices, else tests/data, the
  * smallest first. test_solver_device_matrices PLACE SECONDS KBYTES METHOD: no file of so many kB or more, and none
- * begun after SECONDS.
+ * begun after SECONDS; one method alone, `levels` (1) then with matrices of any size.
  *
  * Bound: the largest difference in a column is at most 1e-10 of its largest entry (1e-5 for float vectors), else 1000
  * times what the method loses on the CPU: methods with inverses lose up to the condition of what they invert.  Where
@@ -300,7 +300,7 @@ static int check_matrix(const char *name, gable_matrix *a, int only)
   CHECK((m.saved = malloc(m.bytes)), "memory");
   CHECK_OK(gable_solver_save_memory(m.plain, m.saved, &m.bytes));
   for (int k = 0; k < METHODS; k++) {
-    if ((only < 0 || only == k) && !(is_called(k) && m.n > MOST_CALLS)) m.there[k] = loaded(ctx, &m, k);
+    if (only == k || (only < 0 && !(is_called(k) && m.n > MOST_CALLS))) m.there[k] = loaded(ctx, &m, k);
     if (m.there[k]) CHECK_OK(gable_solver_work_create(m.there[k], MOST, &m.work[k]));
   }
   check_applies(&m);

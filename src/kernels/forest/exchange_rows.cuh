@@ -14,7 +14,7 @@ namespace gik
 enum { UNROLL = 4, MOST_BLOCKS = 1056, MOST_WAITING = GIK_FLAGGED_BLOCKS /* blocks of a launch that waits */ };
 
 /* A launch that can do its work with MOST_WAITING blocks in so many passes has no more blocks, and waits itself.  With
- * 16 blocks of 256 threads and 4 numbers a thread a pass moves 128 KiB of doubles, side by side 256 KiB; it lasts as
+ * 32 blocks of 256 threads and 4 numbers a thread a pass moves 256 KiB of doubles, side by side 512 KiB; it lasts as
  * long as a load, about 1 us.  A kernel that waits beforehand costs a launch: 2.3 us for the two steps of a message. */
 enum { WAITING_PASSES = 2 };
 enum { SCATTERED_RESIDENT = 4 };
