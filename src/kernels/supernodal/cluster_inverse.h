@@ -148,8 +148,9 @@ GI_HD gik_inverse_work gik_inverse_work_of(const gik_cluster_inverse *p, int sid
 /* Entry i of a row of magnitudes in the columns of L_JJ, times |D|, D [w] that of L D L^T, else one. */
 GI_HD double gik_inverse_divided(const gik_cluster_inverse *p, gable_idx first, gable_idx w, gable_idx i)
 {
-  const double *sums = p->side[0].sums + first, *dinv = p->dinv + first, *coupling = p->coupling + first;
+  const double *sums = p->side[0].sums + first, *dinv = p->dinv + first;
   if (!p->coupling) return sums[i];
+  const double *coupling = p->coupling + first;
   const gable_idx other = i + 1 < w && coupling[i] != 0 ? i + 1 : i > 0 && coupling[i - 1] != 0 ? i - 1 : i;
   if (other == i) return sums[i] / fabs(dinv[i]);
   const double off = coupling[other < i ? other : i], determinant = dinv[i] * dinv[other] - off * off;
