@@ -132,7 +132,7 @@ typedef struct gik_row {
 enum { GIK_FLAGGED_SLOTS = 4, GIK_FLAGGED_BYTES = 8192, GIK_FLAGGED_PARTS = 128, GIK_FLAGGED_BLOCKS = 32 };
 
 /* How many 8-byte words a part of bytes has: even, since a GPU stores two at a time. */
-GI_HD int64_t gik_flagged_words(int64_t bytes)
+GI_HD unsigned gik_flagged_words(unsigned bytes)
 {
   return (bytes + 7) / 8 * 2;
 }
@@ -140,7 +140,7 @@ GI_HD int64_t gik_flagged_words(int64_t bytes)
 /* Bytes of a slot of a message of bytes, in any parts: each is at least half as long as a part may be, but the last. */
 static inline int64_t gik_flagged_slot(int64_t bytes)
 {
-  return 8 * (gik_flagged_words(bytes) + (2 * bytes / GIK_FLAGGED_BYTES + 1) * gik_flagged_words(1));
+  return 8 * (gik_flagged_words((unsigned)bytes) + (2 * bytes / GIK_FLAGGED_BYTES + 1) * gik_flagged_words(1));
 }
 
 /* Items of a part of n items, of bytes in each field: gik_row.flagged. */
@@ -161,8 +161,8 @@ GI_HD gik_flagged_part gik_flagged_part_of(const gik_row *r, unsigned k, int64_t
   gik_flagged_part p;
   p.first = k * most;
   p.items = rest < most ? rest : most;
-  p.before = k * ((most * (unsigned)bytes + 7) / 8 * 2);
-  p.words = (p.items * (unsigned)bytes + 7) / 8 * 2;
+  p.before = k * gik_flagged_words(most * (unsigned)bytes);
+  p.words = gik_flagged_words(p.items * (unsigned)bytes);
   return p;
 }
 
