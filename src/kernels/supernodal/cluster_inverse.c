@@ -142,10 +142,10 @@ static void weigh(const gik_cluster_inverse *p, const gik_inverse_work *k)
 {
   const gik_inverse_view u = gik_inverse_upper(p, k);
   for (gable_idx c = k->start; c < k->start + k->count; c++) {
-    const double own = gik_inverse_divided(p, k->first, k->w, c);
+    const double own = gik_inverse_times_d(p, k->first, k->w, c);
     double sum = p->coupling ? own : own / fabs(get(p->type, p->inverse, entry(&u, c, c)));
     for (gable_idx i = 0; i < c; i++)
-      sum += gik_inverse_divided(p, k->first, k->w, i) * fabs(get(p->type, p->inverse, entry(&u, i, c)));
+      sum += gik_inverse_times_d(p, k->first, k->w, i) * fabs(get(p->type, p->inverse, entry(&u, i, c)));
     p->weights[k->first + c] = sum;
   }
 }

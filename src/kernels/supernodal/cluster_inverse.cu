@@ -114,10 +114,10 @@ template <typename T> __global__ void weight_kernel(const gik_cluster_inverse p)
   const gik_inverse_view u = gik_inverse_upper(&p, &k);
   const gable_idx c = k.start + (gable_idx)threadIdx.x;
   const T *at = (const T *)p.inverse + u.at + c * u.column;
-  double sum = gik_inverse_divided(&p, k.first, k.w, c);
+  double sum = gik_inverse_times_d(&p, k.first, k.w, c);
   if (!p.coupling) sum /= fabs((double)at[c * u.row]);
 #pragma unroll 8
-  for (gable_idx i = 0; i < c; i++) sum += gik_inverse_divided(&p, k.first, k.w, i) * fabs((double)at[i * u.row]);
+  for (gable_idx i = 0; i < c; i++) sum += gik_inverse_times_d(&p, k.first, k.w, i) * fabs((double)at[i * u.row]);
   p.weights[k.first + c] = sum;
 }
 

@@ -145,8 +145,8 @@ GI_HD gik_inverse_work gik_inverse_work_of(const gik_cluster_inverse *p, int sid
   return k;
 }
 
-/* Entry i of a row of magnitudes in the columns of L_JJ, times |D|, D [w] that of L D L^T, else one. */
-GI_HD double gik_inverse_divided(const gik_cluster_inverse *p, gable_idx first, gable_idx w, gable_idx i)
+/* Number i of (magnitudes in the columns of L_JJ) |D|, D the unit matrix but for L D L^T. */
+GI_HD double gik_inverse_times_d(const gik_cluster_inverse *p, gable_idx first, gable_idx w, gable_idx i)
 {
   const double *sums = p->side[0].sums + first, *dinv = p->dinv + first;
   if (!p->coupling) return sums[i];
