@@ -95,8 +95,8 @@ gable_status gi_device_put(gable_exchange *x, int replies);
 gable_status gi_device_taken(gable_exchange *x, const gi_window *w, const gi_forest_side *s, void *stream);
 
 /* device_target.c.  Whether an incoming message has a target where kernels store messages.  kinds: NULL, or [n_in of
- * the link] the kind of each.  least: bytes of a message with a target, most: of one of flagged words; tests lower
- * them. */
+ * the link] the kind of each.  least: bytes of a message with a target, most: of all that come in, where they
+ * are of flagged words; tests lower them. */
 extern int64_t gi_device_target_least, gi_device_flagged_most;
 int gi_device_kinds(const gable_plan *p, int64_t *kinds);
 void gi_device_find_spans(gable_exchange *x); /* once */

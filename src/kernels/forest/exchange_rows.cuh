@@ -299,7 +299,7 @@ GI_HD receive_rows receive_rows_of(const gik_exchange_step &s)
   return {q.n && !q.shared ? 0 : s.n_rows, q.n > q.wide, q.wide > 0};
 }
 
-/* Of the largest row, on the host. */
+/* The numbers of a field of the largest row, on the host. */
 static inline int64_t send_numbers(const gik_exchange_step &s)
 {
   return s.own * s.width > s.largest ? s.own * s.width : s.largest;
@@ -398,9 +398,10 @@ static __device__ __forceinline__ void pack_share(const gik_exchange_step &s, in
   }
 }
 
-/* Whether row k, a message, is of flagged words. */
+/* Which messages of a step are of flagged words. */
 enum { NO_FLAGGED, ALL_FLAGGED, EITHER };
 
+/* Whether row k, a message, is. */
 template <int FLAGGED> static __device__ __forceinline__ bool is_flagged(const gik_exchange_step &s, int k)
 {
   return FLAGGED == ALL_FLAGGED || (FLAGGED == EITHER && row_of(s, k).flagged);

@@ -129,8 +129,9 @@ __global__ void __launch_bounds__(BLOCK)
 /* Whether every row of the step is plain; op: what it does with the numbers of a message. */
 bool all_plain(const gik_exchange_step *s, gable_forest_op op)
 {
-  bool plain = s->n_rows > 0 && s->n_rows <= GIK_ROWS_INLINE && s->fields == 1 && op == GABLE_FOREST_OP_REPLACE;
-  for (int k = 0; plain && k < s->n_rows; k++) plain = s->few[k].flagged && s->few[k].mine.kind == GIK_MAP_CONTIGUOUS;
+  bool plain = s->n_rows > 0 && s->n_rows <= GIK_ROWS_INLINE && s->flagged == s->n_rows && s->fields == 1 &&
+               op == GABLE_FOREST_OP_REPLACE;
+  for (int k = 0; plain && k < s->n_rows; k++) plain = s->few[k].mine.kind == GIK_MAP_CONTIGUOUS;
   return plain;
 }
 
