@@ -72,11 +72,11 @@ typedef struct gik_divisor {
 /* Indices p(i), 0 <= i < n, where kernels can read them: a map (index_map.h) whose runs are listed. */
 typedef struct gik_indices {
   int64_t n, start;
+  int kind, small; /* GIK_MAP_CONTIGUOUS, _BOX or _LIST; 1: n < 2^31 */
   int64_t stride[3];
   gik_divisor extent[2];  /* of a box: its first two dimensions */
   const int32_t *list;    /* device memory; NULL: contiguous or box */
   const int64_t *list_64; /* where an index passes 2^31 */
-  int kind, small;        /* GIK_MAP_CONTIGUOUS, _BOX or _LIST; 1: n < 2^31 */
 } gik_indices;
 
 static inline gik_divisor gik_divisor_of(int64_t by)
@@ -118,13 +118,13 @@ GI_HD int64_t gik_patience_ns(int64_t bytes)
 
 /* The edges with one neighbour. */
 typedef struct gik_row {
-  gik_indices mine; /* in this rank's array */
-  char *slot[2];    /* the message of even and odd rounds; at the receiver */
-  unsigned *await;  /* here: send: rounds that the receiver has emptied; receive: rounds that the sender has filled */
-  unsigned *raise;  /* at the other end: what that one awaits; NULL where await is */
-  int rank;
+  char *slot[2];      /* the message of even and odd rounds; at the receiver */
+  unsigned *await;    /* here: send: rounds that the receiver has emptied; receive: rounds that the sender has filled */
+  unsigned *raise;    /* at the other end: what that one awaits; NULL where await is */
   int flagged, parts; /* flagged > 0: of flagged words, in parts of so many items, at slot[0] + k * (slot[1] - slot[0]),
                          k = round % GIK_FLAGGED_SLOTS */
+  gik_indices mine;   /* in this rank's array */
+  int rank;
 } gik_row;
 
 /* Flagged words: bytes of a part, and parts of all messages of a step, at most; a message of several fields has one.
@@ -210,34 +210,37 @@ enum { GIK_BLOCK_NUMBERS = 1024 };   /* GPU: of a field, which a thread block mo
 enum { GIK_SCATTERED_BLOCKS = 528 }; /* all resident: 4 on each multiprocessor */
 enum { GIK_TOGETHER = 32 };          /* steps of one launch */
 
-/* One step.  Arrays are in device memory. */
+/* One step, an argument of its kernels.  Arrays are in device memory.
+ *
+ * A kernel waits for each line of arguments that it reads first.  Lines are 64 bytes, and on Hopper arguments begin 16
+ * bytes after one, so what kernels of short messages read fills the 48 bytes to `few` and the first 64 bytes of its
+ * rows. */
 typedef struct gik_exchange_step {
-  gable_unit_type unit;
-  gable_forest_op op;
-  int64_t fields, width; /* numbers of an item */
-  int64_t item;          /* its bytes */
-  int n_rows, windows;   /* windows: 1: rows have flags */
-  int atomics;           /* 1: roots take values in no fixed order; no root is shared then */
-  int flagged;           /* so many rows are of flagged words; of a receive all or none */
-  int scattered_blocks;  /* GPU: > 0: by the kernels for long rows, so many blocks for the largest */
-
-  /* [n_rows], NULL: no row has a target.  Near the step's begin, where every kernel reads. */
-  const gik_row_target *targets;
-  int64_t largest;              /* numbers of a field of the largest row, as gik_row_numbers counts */
-  const gik_row *rows;          /* [n_rows] */
-  gik_row few[GIK_ROWS_INLINE]; /* the same, where they are no more */
-  gik_indices own_from, own_to; /* send: of this rank's own edges */
-  int64_t own;                  /* send: how many there are to be combined */
-  gik_shared_roots roots;       /* send: shared alone */
-  const gik_row *reply;         /* fetch: [n_rows] where replies go; slot, await, raise */
+  gik_exchange_control *control;
   const char *from;
   char *to;
-  char *target; /* receive: to, or NULL: senders do not store there in this round */
-  char *lanes;  /* scratch for one number's tree, on the mirror */
-  char *update; /* fetch: of this rank's own leaves */
+  int64_t item;                  /* bytes of an item */
+  int n_rows, windows;           /* windows: 1: rows have flags */
+  const gik_row_target *targets; /* [n_rows], NULL: no row has a target */
+  gik_row few[GIK_ROWS_INLINE];  /* the rows, where they are no more */
+  const gik_row *rows;           /* [n_rows] */
+  int64_t fields, width;         /* width: numbers of an item */
   int64_t from_stride, to_stride;
-  gik_exchange_control *control;
-  unsigned *row_done;             /* [n_rows + 2] GPU: blocks that are done with the row, zeros between launches */
+  int64_t largest;    /* numbers of a field of the largest row, as gik_row_numbers counts */
+  unsigned *row_done; /* [n_rows + 2] GPU: blocks that are done with the row, zeros between launches */
+  gable_unit_type unit;
+  gable_forest_op op;
+  int atomics;          /* 1: roots take values in no fixed order; no root is shared then */
+  int flagged;          /* so many rows are of flagged words; of a receive all or none */
+  int scattered_blocks; /* GPU: > 0: by the kernels for long rows, so many blocks for the largest */
+
+  gik_indices own_from, own_to;   /* send: of this rank's own edges */
+  int64_t own;                    /* send: how many there are to be combined */
+  gik_shared_roots roots;         /* send: shared alone */
+  const gik_row *reply;           /* fetch: [n_rows] where replies go; slot, await, raise */
+  char *target;                   /* receive: to, or NULL: senders do not store there in this round */
+  char *lanes;                    /* scratch for one number's tree, on the mirror */
+  char *update;                   /* fetch: of this rank's own leaves */
   gik_exchange_control *controls; /* [GIK_EXCHANGE_STEPS] of all steps of the exchange: one gives up for all */
   int *fault;                     /* host memory that the device may write */
   double deadline_s;
