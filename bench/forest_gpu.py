@@ -6,7 +6,7 @@ messages by MPI, NCCL and NVSHMEM alone (bench/reference_solvers/gpu_messages.cu
 built with -DON_GPU and a PETSc that has CUDA, and a CUDA-aware MPI where AWARE_LAUNCH has the words that start two of its processes and AWARE_TOOL names gable-mpi
 built with it.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs; by the name of the card): one JSON line a row, with machine, commit
 and date; and the seed's tables 1 to 4, section 5.4 and figure 15 beside its figures in a .md of the same name.  What did not run is named at the end,
-with the reason; the exit status is 1 where something failed."""
+with the reason; the exit status is 1 where something failed, and OUT/failed.log has what that said."""
 import argparse
 import datetime
 import json
@@ -68,8 +68,11 @@ class Record:
             return self.skip(what, f"no end within {min(left + 5, self.o.each):.0f} s")
         if result.returncode:
             self.failed = 1
+            with open(self.o.out / "failed.log", "a", encoding="utf-8") as log:
+                log.write(f"{what}: exit status {result.returncode}\n{result.stdout}{result.stderr}\n")
             said = (result.stderr.strip() or result.stdout.strip() or "no word").splitlines()
-            return self.skip(what, f"failed: {next((line for line in said if 'gable' in line or 'gpu_messages' in line), said[-1])}")
+            words = ("FAILED", "gable", "gpu_messages")
+            return self.skip(what, f"failed: {next((line for word in words for line in said if word in line), said[-1])}")
         return result.stdout
 
     def forest(self, words, where, launch=(), program=None):

@@ -19,6 +19,8 @@ assert [r["test"] for r in rows] == [t for t in ("pingpong", "newpingpong", "unp
 assert all(r["checked"] and r["floor_s"] > 0 and r["commit"] == "c" for r in rows), rows
 assert all(r["model_s"] > 0 for r in rows[:9]) and all(r["share"] > 0 and r["codec"] for r in rows[9:]), rows
 END
+run --place mirror/nothing:2 --most 16 && { echo "a place that there is not is no failure"; exit 1; }
+grep -q '^gable forest pingpong .*exit status' "$work/failed.log" || { echo "no word of what failed"; cat "$work/log"; exit 1; }
 run --gpus 2 --seconds 0 || { cat "$work/log"; exit 1; }
 for text in 'pingpong .*--captured --where cuda:0,1/peer' 'halo .*--model a --where cuda:0,1/ranks' 'unpack .*--path direct --where cuda/mpi' 'scatter .*cuda/nvshmem' \
     'newpingpong .*cuda:0,1/nccl' 'spmv laplacian27.*cuda:0,1/peer' 'cg laplacian5.*--captured' 'codecs --captured .*cuda:0' 'path aware' 'CUDA calls' 'mpi:' 'nccl:' 'nvshmem:' 'PetscSF' 'test_peer_kernels'; do
