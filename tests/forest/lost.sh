@@ -41,7 +41,7 @@ say() {
     case $? in
     0) cat "$work/said.$cases" ;;
     77) echo "left out: $*: $(cat "$work/said.$cases")" ;;
-    *) { echo "FAILED: $*"; cat "$work/said.$cases"; } | tee "$work/failed" ;;
+    *) { echo "FAILED: $*"; cat "$work/said.$cases"; } | tee -a "$work/failed" ;;
     esac
 }
 
@@ -53,8 +53,8 @@ begin() {
     [ $((cases % ${AT_ONCE:-4})) -ne 0 ] || wait
 }
 
-# end: exit status 1 where one failed
+# end: exit status 1 where one failed, which the last lines name
 end() {
     wait
-    [ ! -e "$work/failed" ]
+    [ ! -e "$work/failed" ] || { grep '^FAILED' "$work/failed"; return 1; }
 }

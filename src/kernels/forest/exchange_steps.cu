@@ -54,6 +54,10 @@ using gik::store_flag;
 using gik::store_flagged;
 using gik::take_flagged;
 
+/* See gik_exchange_step. */
+static_assert(offsetof(gik_exchange_step, few) == 48, "what every kernel reads is one line of arguments");
+static_assert(offsetof(gik_row, mine) + offsetof(gik_indices, stride) == 64, "and of a row one more");
+
 namespace
 {
 
