@@ -12,6 +12,8 @@
  *
  * Sums are those of the CPU bit for bit: each root has one thread, which takes its values in order, or, for a wide one,
  * a warp, which takes them by the tree. */
+#include <cstddef>
+
 #include "kernels/forest/exchange_rows.cuh"
 #include "kernels/forest/exchange_together.h"
 
@@ -56,7 +58,7 @@ using gik::take_flagged;
 
 /* See gik_exchange_step. */
 static_assert(offsetof(gik_exchange_step, few) == 48, "what every kernel reads is one line of arguments");
-static_assert(offsetof(gik_row, mine) + offsetof(gik_indices, stride) == 64, "and of a row one more");
+static_assert(offsetof(gik_row, mine) + offsetof(gik_indices, stride) == 64, "and of the first row one more");
 
 namespace
 {

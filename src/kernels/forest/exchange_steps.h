@@ -213,8 +213,8 @@ enum { GIK_TOGETHER = 32 };          /* steps of one launch */
 /* One step, an argument of its kernels.  Arrays are in device memory.
  *
  * A kernel waits for each line of arguments that it reads first.  Lines are 64 bytes, and on Hopper arguments begin 16
- * bytes after one, so what kernels of short messages read fills the 48 bytes to `few` and the first 64 bytes of its
- * rows. */
+ * bytes after one, so what kernels of short messages read lies in the 48 bytes to `few` and the first 64 of a row,
+ * which are a line of the first row's and parts of two of others'. */
 typedef struct gik_exchange_step {
   gik_exchange_control *control;
   const char *from;
