@@ -46,6 +46,8 @@ class Record:
     def __init__(self, o):
         self.o, self.rows, self.skipped, self.failed = o, [], [], 0
         self.ends = time.monotonic() + o.seconds
+        self.log = o.out / "failed.log"
+        self.log.unlink(missing_ok=True)
         self.marks = {"machine": o.machine, "commit": o.commit, "date": datetime.date.today().isoformat(), "gpus": o.gpus}
 
     def skip(self, what, why):
@@ -68,7 +70,7 @@ class Record:
             return self.skip(what, f"no end within {min(left + 5, self.o.each):.0f} s")
         if result.returncode:
             self.failed = 1
-            with open(self.o.out / "failed.log", "a", encoding="utf-8") as log:
+            with open(self.log, "a", encoding="utf-8") as log:
                 log.write(f"{what}: exit status {result.returncode}\n{result.stdout}{result.stderr}\n")
             said = (result.stderr.strip() or result.stdout.strip() or "no word").splitlines()
             words = ("FAILED", "gable", "gpu_messages")
