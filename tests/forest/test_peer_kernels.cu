@@ -232,15 +232,20 @@ gable_status groups(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
-/* Leaf i of each rank is root i of the next one.  Up to 1 MiB a step is one launch, of as many blocks as parts, and of
- * 32 that take several. */
+/* Leaf i of each rank is root i of the next one, but the last ones are root i of their own rank.  Up to 1 MiB a step is
+ * one launch, of as many blocks as parts, and of 32 that take several; and beside any number of own edges. */
 gable_status lengths(gable_comm *comm, void *user)
 {
   gable_context *ctx = gable_comm_context(comm);
-  const int next = (gable_comm_rank(comm) + 1) % gable_comm_size(comm);
+  const int me = gable_comm_rank(comm), next = (me + 1) % gable_comm_size(comm);
+  static const struct {
+    int sent, own;
+  } cases[] = {{1, 0},     {1024, 0},   {1025, 0},   {2048, 0},   {16384, 0},    {32768, 0},
+               {32769, 0}, {100000, 0}, {131072, 0}, {1, 100000}, {512, 262144}, {20000, 33000}};
   (void)user;
   CHECK_OK(gable_comm_set_deadline(comm, 10));
-  for (const int n : {1, 1024, 1025, 2048, 16384, 32768, 32769, 100000, 131072}) {
+  for (const auto &c : cases) {
+    const int n = c.sent + c.own;
     gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
     gable_exchange_info info = GABLE_EXCHANGE_INFO_INIT;
     gable_forest *f = nullptr;
@@ -248,14 +253,14 @@ gable_status lengths(gable_comm *comm, void *user)
     gable_exchange *x = nullptr;
     std::vector<gable_root> edge(n);
     std::vector<double> root(n), leaf(n);
-    for (int i = 0; i < n; i++) edge[i] = {next, i};
+    for (int i = 0; i < n; i++) edge[i] = {i < c.sent ? next : me, i};
     o.root_space = o.leaf_space = GABLE_SPACE_DEVICE;
     CHECK_OK(gable_forest_create(comm, n, n, nullptr, edge.data(), &f));
     CHECK_OK(gable_plan_create(f, &o, &plan));
     CHECK_OK(gable_exchange_create(plan, nullptr, &x));
     double *r = on_device(comm, root.data(), n), *l = on_device(comm, leaf.data(), n);
     for (int round = 0; round < 20; round++) {
-      for (int i = 0; i < n; i++) root[i] = put(gable_comm_rank(comm), 0, 0, round, i);
+      for (int i = 0; i < n; i++) root[i] = put(me, 0, 0, round, i);
       CHECK_OK(gable_device_copy_in(ctx, r, root.data(), n * sizeof(double), nullptr));
       CHECK_OK(gable_bcast_begin(x, r, l));
       CHECK_OK(gable_exchange_end(x));
@@ -263,10 +268,12 @@ gable_status lengths(gable_comm *comm, void *user)
       CHECK_OK(gable_device_copy_out(ctx, leaf.data(), l, n * sizeof(double), nullptr));
       CHECK_OK(gable_device_synchronise(ctx, nullptr));
       for (int i = 0; i < n; i++)
-        CHECK(leaf[i] == put(next, 0, 0, round, i), "round %d, leaf %d of %d: %g", round, i, n, leaf[i]);
+        CHECK(leaf[i] == put(i < c.sent ? next : me, 0, 0, round, i), "round %d, leaf %d of %d: %g", round, i, n,
+              leaf[i]);
     }
     CHECK_OK(gable_exchange_get_info(x, &info));
-    CHECK(info.launches == 20 * 2, "%d launches of 20 rounds of %d doubles", (int)info.launches, n);
+    CHECK(info.launches == 20 * 2, "%d launches of 20 rounds of %d doubles and %d own ones", (int)info.launches, c.sent,
+          c.own);
     void *const blocks[] = {r, l};
     for (void *p : blocks) gable_device_free(ctx, &p);
     gable_exchange_destroy(&x);

@@ -3,12 +3,10 @@
  * A launch has a row of blocks (blockIdx.y) for each neighbour, then for the own edges (send) or for shared roots, the
  * wide ones last (receive); fetch has shared roots alone.
  *
- *   1  where the launch is small, its blocks wait themselves: thread k of each for neighbour k; else, and where rows
- *      have targets, a kernel of one block has waited before
- *   2  the blocks of a row move its items, each its share
- *   3  the last block of a row raises the row's flag, at system scope after a fence; receive and fetch, whose slots
- *      several rows read, raise all flags at the end
- *   4  the last row counts the round
+ *   1  where few blocks have to wait, they do so themselves: thread k of each for neighbour k; else, and where rows
+ * have targets, a kernel of one block has waited before 2  the blocks of a row move its items, each its share 3  the
+ * last block of a row raises the row's flag, at system scope after a fence; receive and fetch, whose slots several rows
+ * read, raise all flags at the end 4  the last row counts the round
  *
  * Sums are those of the CPU bit for bit: each root has one thread, which takes its values in order, or, for a wide one,
  * a warp, which takes them by the tree. */
@@ -187,7 +185,8 @@ kernels kernels_for(gable_unit_type unit)
   }
 }
 
-/* A grid of rows with numbers in the largest; small ones wait themselves, before others a kernel of one block does. */
+/* A grid of rows with numbers in the largest.  Few blocks wait themselves, before more a kernel of one block does;
+ * those of a send's own edges wait for nobody. */
 template <typename... A, typename... B>
 gable_status launch_rows(const char *name, const gik_exchange_step *s, void *stream, void (*kernel)(A...), int what,
                          int64_t numbers, unsigned rows, B... more)
@@ -197,7 +196,8 @@ gable_status launch_rows(const char *name, const gik_exchange_step *s, void *str
   const unsigned most = s->scattered_blocks ? (unsigned)s->scattered_blocks
                                             : most_blocks(row_work(*s, what != FREE_SLOTS, numbers), rows);
   const unsigned x = row_blocks(numbers, most);
-  const bool waits = s->windows && !s->targets && x * rows <= MOST_WAITING;
+  const unsigned waiting = what == FREE_SLOTS ? row_blocks(s->largest, most) * (unsigned)s->n_rows : x * rows;
+  const bool waits = s->windows && !s->targets && waiting <= MOST_WAITING;
   if (s->windows && s->n_rows && !waits) {
     on.dependent(await_kernel, 1, BLOCK, 0, false, *s, what);
     ++*s->launches;
