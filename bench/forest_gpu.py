@@ -2,7 +2,7 @@
 """forest_gpu.py BUILD OUT --machine M --commit C: star forests between ranks on GPUs, on two where there are two, else on one that they share.
 
 Runs every test of `gable forest` on each transport and model, eager and captured, products and conjugate gradients, the proofs, and beside them
-messages by MPI, NCCL and NVSHMEM alone (bench/reference_solvers/gpu_messages.cu), calls of the CUDA runtime alone, PetscSF where PETSC_SF names petsc_sf
+messages inside kernels, messages by MPI, NCCL and NVSHMEM alone (bench/reference_solvers/gpu_messages.cu), calls of the CUDA runtime alone, PetscSF where PETSC_SF names petsc_sf
 built with -DON_GPU and a PETSc that has CUDA, and a CUDA-aware MPI where AWARE_LAUNCH has the words that start two of its processes and AWARE_TOOL names gable-mpi
 built with it.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs; by the name of the card): one JSON line a row, with machine, commit
 and date; and the seed's tables 1 to 4, section 5.4 and figure 15 beside its figures in a .md of the same name.  What did not run is named at the end,
@@ -162,6 +162,10 @@ def tables(r):
         out += ["## Pack and unpack by codec, one rank, no messages", "", "| codec | move | bytes | us | GB/s | floor | share |", "|---" * 7 + "|"]
         out += [f"| {m['codec']} | {m['move']} | {m['bytes']} | {us(m['one_way_s'])} ({us(m['q1_s'])} to {us(m['q3_s'])}) | {m['gbytes_s']:.0f} | "
                 f"{us(m['floor_s'])} | {m['share']:.2f} |" for m in moves] + [""]
+    kernels = [row for row in r.rows if row["program"] == "in a kernel"]
+    if kernels:
+        out += ["## In a kernel, no launch between messages", "", "| | bytes | us |", "|---|---|---|"]
+        out += [f"| {k['test']} | {k['bytes']} | {us(k['one_way_s'])} ({us(k['q1_s'])} to {us(k['q3_s'])}) |" for k in kernels] + [""]
     calls = [row for row in r.rows if row["program"] == "cuda"]
     if calls:
         out += ["## Calls of the CUDA runtime alone, and figure 15", "", "| call | us |", "|---|---|"]
@@ -262,6 +266,7 @@ def main():
             r.forest(["check", "--cases", "10", "--seed", "5", "--path", "put"], "cuda/mpi", MPI)
         for test in ("test_peer_kernels", "test_long_device"):
             r.proof(test, peer)
+        r.reference("in a kernel", [o.build / "tests/forest/test_kernel_messages", peer])
         r.reference("CUDA calls", [o.build / "bin/gpu_messages", "calls"])
         r.reference("mpi", [*MPI, o.build / "bin/gpu_messages", "mpi", o.most])
         for name in ("nccl", "nvshmem"):

@@ -21,6 +21,7 @@ for ranks in 2 4; do
     try "$BUILD/tests/forest/test_task_graphs" cuda:0/peer:$ranks
 done
 try "$BUILD/tests/forest/test_peer_kernels" cuda:0/peer:2 copy
+try "$BUILD/tests/forest/test_kernel_messages" cuda:0/peer:2
 for where in cuda:0/peer:1 cuda:0/peer:2 cuda:0/ranks:2; do try "$BUILD/tests/forest/test_stream_order" $where; done
 for where in cuda:0/peer:1 cuda:0/peer:3 cuda:0/ranks:2; do try "$BUILD/tests/forest/test_together" $where; done
 for where in cuda:0/peer:2 cuda:0/peer:3; do try "$BUILD/tests/forest/test_targets" $where; done
