@@ -2,7 +2,8 @@
  * both ops, vectors in double and float, 1, 3 and 17 columns of both layouts, against the solve of the CPU; refined
  * solves reach 1e-12 wherever the CPU's do.  Matrices of $GABLE_MATRICES, else ../shared/matrices, else tests/data, the
  * smallest first. test_solver_device_matrices PLACE SECONDS KBYTES METHOD: no file of so many kB or more, and none
- * begun after SECONDS; one method alone, `levels` (1) then with matrices of any size.
+ * begun after SECONDS; one method alone, `levels` (1) then with matrices of any size.  Of factors of 8 GB and more
+ * (cage13: 38) one method is held at a time, none is begun after SECONDS, and it takes one shape for each part and op.
  *
  * Bound: the largest difference in a column is at most 1e-10 of its largest entry (1e-5 for float vectors), else 1000
  * times what the method loses on the CPU: methods with inverses lose up to the condition of what they invert.  Where
@@ -42,9 +43,11 @@ static const double LOSES_MUCH = 1e-5;
 /* Checked whatever its size, but in the shortest runs: a third of its blocks have no inverse that serves. */
 static const char *const ILL_CONDITIONED = "mhd4800a.";
 enum { SOME_KBYTES = 60 };
+static const size_t LARGE = (size_t)8 << 30; /* bytes of a factor */
 
 static gable_context *ctx, *cpu;
-static int turn; /* counts parts, ops and matrices: some methods take another shape each time */
+static double ends; /* no matrix, and no method of a large one, is begun afterwards: by now() */
+static int turn;    /* counts parts, ops and matrices: some methods take another shape each time */
 
 /* One matrix and its factor. */
 typedef struct subject {
@@ -58,6 +61,13 @@ typedef struct subject {
   gable_solver_work *plain_work, *work[METHODS];
   double lost[METHODS][2][GABLE_FACTOR_ALL + 1]; /* by the method on the CPU; negative: not known yet */
 } subject;
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 /* A column-major or row-major block of vectors without gaps. */
 static gable_vectors_view view_of(gable_idx n, gable_idx count, gable_type type, gable_major major, void *data)
@@ -176,13 +186,20 @@ static int is_called(int method)
   return method == GABLE_SOLVE_LEVELS && test_place_is_gpu(ctx);
 }
 
-/* On a GPU `levels` takes one of the shapes in turn; on the mirror, which opens and
- * locks all memory around each kernel, every method two.  13 turns a matrix: 12 matrices have each shape for each part
- * and op. */
-static int is_turn(int method, int shape)
+/* On a GPU `levels`, and every method of a large factor, takes one of the shapes in turn; on the mirror, which opens
+ * and locks all memory around each kernel, every method two.  13 turns a matrix: 12 matrices have each shape for each
+ * part and op. */
+static int is_turn(const subject *m, int method, int shape)
 {
   if (!test_place_is_gpu(ctx)) return shape % (SHAPES / 2) == turn % (SHAPES / 2);
-  return !is_called(method) || shape == turn % SHAPES;
+  return !(is_called(method) || m->bytes >= LARGE) || shape == turn % SHAPES;
+}
+
+static int is_wanted(const subject *m, int shape)
+{
+  int wanted = 0;
+  for (int k = 0; k < METHODS; k++) wanted |= m->there[k] && is_turn(m, k, shape);
+  return wanted;
 }
 
 /* Every method on one b; data [3]: of b, x and the CPU's x; device [2]: of b and x there. */
@@ -198,7 +215,7 @@ static void check_shape(subject *m, int shape, int parts, gable_op op, void **da
   CHECK_OK(gable_device_copy_in(ctx, from.data, b.data, bytes, NULL));
   CHECK_OK(gable_solver_apply(m->plain, m->plain_work, op, parts, &b, &wanted));
   for (int k = 0; k < METHODS; k++) {
-    if (!m->there[k] || !is_turn(k, shape)) continue;
+    if (!m->there[k] || !is_turn(m, k, shape)) continue;
     CHECK_OK(gable_solver_apply(m->there[k], m->work[k], op, parts, &from, &to));
     CHECK_OK(gable_device_copy_out(ctx, x.data, to.data, bytes, NULL));
     CHECK_OK(gable_device_synchronise(ctx, NULL));
@@ -222,7 +239,8 @@ static void check_applies(subject *m)
     if (parts != GABLE_FACTOR_L && parts != GABLE_FACTOR_D && parts != GABLE_FACTOR_U && parts != GABLE_FACTOR_ALL)
       continue;
     for (int op = 0; op < 2; op++, turn++)
-      for (int shape = 0; shape < SHAPES; shape++) check_shape(m, shape, parts, (gable_op)op, data, device);
+      for (int shape = 0; shape < SHAPES; shape++)
+        if (is_wanted(m, shape)) check_shape(m, shape, parts, (gable_op)op, data, device);
   }
   turn += 13 - 8;
   for (int k = 0; k < 3; k++) free(data[k]);
@@ -278,9 +296,31 @@ static void check_refined(subject *m)
   free(x);
 }
 
+static int is_asked(const subject *m, int method, int only)
+{
+  return only == method || (only < 0 && !(is_called(method) && m->n > MOST_CALLS));
+}
+
+/* Methods first .. last - 1 side by side. */
+static void check_methods(subject *m, int first, int last, int only)
+{
+  for (int k = first; k < last; k++) {
+    if (is_asked(m, k, only)) m->there[k] = loaded(ctx, m, k);
+    if (m->there[k]) CHECK_OK(gable_solver_work_create(m->there[k], MOST, &m->work[k]));
+  }
+  check_applies(m);
+  check_refined(m);
+  for (int k = 0; k < METHODS; k++) { /* auto's twin is another method's */
+    gable_solver_work_destroy(&m->work[k]);
+    gable_solver_destroy(&m->there[k]);
+    gable_solver_destroy(&m->twin[k]);
+  }
+}
+
 /* 1: checked; 0, and says so: a matrix without full structural rank has no solve to compare. only: a method, or -1. */
 static int check_matrix(const char *name, gable_matrix *a, int only)
 {
+  const double begun = now();
   subject m = {.name = name, .view = GABLE_MATRIX_VIEW_INIT};
   CHECK_OK(gable_matrix_get_view(a, &m.view));
   m.n = m.view.n_cols;
@@ -299,16 +339,20 @@ static int check_matrix(const char *name, gable_matrix *a, int only)
   CHECK_OK(gable_solver_save_memory(m.plain, NULL, &m.bytes));
   CHECK((m.saved = malloc(m.bytes)), "memory");
   CHECK_OK(gable_solver_save_memory(m.plain, m.saved, &m.bytes));
-  for (int k = 0; k < METHODS; k++) {
-    if (only == k || (only < 0 && !(is_called(k) && m.n > MOST_CALLS))) m.there[k] = loaded(ctx, &m, k);
-    if (m.there[k]) CHECK_OK(gable_solver_work_create(m.there[k], MOST, &m.work[k]));
-  }
-  check_applies(&m);
-  check_refined(&m);
-  for (int k = 0; k < METHODS; k++) {
-    gable_solver_work_destroy(&m.work[k]);
-    gable_solver_destroy(&m.there[k]);
-    gable_solver_destroy(&m.twin[k]);
+  if (m.bytes < LARGE)
+    check_methods(&m, 0, METHODS, only);
+  else
+    printf("%s: a factor of %.1f GB, %.1f s\n", name, 1e-9 * (double)m.bytes, now() - begun);
+  for (int k = 0; k < METHODS && m.bytes >= LARGE; k++) {
+    const char *text = gable_solve_method_text((gable_solve_method)k);
+    const double at = now();
+    fflush(stdout);
+    if (!is_asked(&m, k, only) || at > ends) {
+      printf("left out: %s, %s\n", name, text);
+      continue;
+    }
+    check_methods(&m, k, k + 1, only);
+    printf("%s, %s: %.1f s\n", name, text, now() - at);
   }
   gable_solver_work_destroy(&m.plain_work);
   gable_solver_destroy(&m.plain);
@@ -369,21 +413,15 @@ static int check_file(const candidate *c, int only)
   return fit;
 }
 
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 int main(int argc, char **argv)
 {
-  const double begun = now(), seconds = argc > 2 ? atof(argv[2]) : 100;
+  const double seconds = argc > 2 ? atof(argv[2]) : 100;
   const long kbytes = argc > 3 ? atol(argv[3]) : 10000;
   const int only = argc > 4 ? atoi(argv[4]) : -1;
   const char *folders[] = {getenv("GABLE_MATRICES"), "../shared/matrices", "tests/data"};
   candidate *list = calloc(MOST_FILES, sizeof *list);
   int count = 0, checked = 0;
+  ends = now() + seconds;
   ctx = test_place(argc, argv, NULL);
   if (gable_context_space(ctx) == GABLE_SPACE_HOST) SKIP("a device: give mirror or cuda:0");
   CHECK_OK(gable_context_create("cpu", NULL, &cpu));
@@ -392,7 +430,7 @@ int main(int argc, char **argv)
   for (int k = 0; k < count; k++) {
     const double at = now();
     const int always = !strncmp(name_of(&list[k]), ILL_CONDITIONED, strlen(ILL_CONDITIONED)) && kbytes >= SOME_KBYTES;
-    if (!always && (list[k].bytes >= 1000 * kbytes || at - begun > seconds)) {
+    if (!always && (list[k].bytes >= 1000 * kbytes || at > ends)) {
       printf("left out: %s\n", name_of(&list[k]));
       continue;
     }
