@@ -3,7 +3,8 @@
  * solves reach 1e-12 wherever the CPU's do.  Matrices of $GABLE_MATRICES, else ../shared/matrices, else tests/data, the
  * smallest first. test_solver_device_matrices PLACE SECONDS KBYTES METHOD: no file of so many kB or more, and none
  * begun after SECONDS; one method alone, `levels` (1) then with matrices of any size.  Of factors of 8 GB and more
- * (cage13: 38) one method is held at a time, none is begun after SECONDS, and it takes one shape for each part and op.
+ * (cage13: 38) one method is held at a time, none is begun after SECONDS, and it takes one shape for each part and op,
+ * 3 columns at a time: auto's operators and boards nearly fill a GPU of 141 GB.
  *
  * Bound: the largest difference in a column is at most 1e-10 of its largest entry (1e-5 for float vectors), else 1000
  * times what the method loses on the CPU: methods with inverses lose up to the condition of what they invert.  Where
@@ -306,7 +307,7 @@ static void check_methods(subject *m, int first, int last, int only)
 {
   for (int k = first; k < last; k++) {
     if (is_asked(m, k, only)) m->there[k] = loaded(ctx, m, k);
-    if (m->there[k]) CHECK_OK(gable_solver_work_create(m->there[k], MOST, &m->work[k]));
+    if (m->there[k]) CHECK_OK(gable_solver_work_create(m->there[k], m->bytes < LARGE ? MOST : REFINED, &m->work[k]));
   }
   check_applies(m);
   check_refined(m);
