@@ -3,6 +3,8 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/timer.h"
 #include "device/device.h"
@@ -79,6 +81,18 @@ done:
   return status;
 }
 
+/* Where memory was too small: what takes less. */
+static gable_status advise(gable_status status, const char *less)
+{
+  gi_error found;
+  if (status != GABLE_ERR_MEMORY) return status;
+  gi_keep_error(&found);
+  const size_t said = strlen(found.message);
+  snprintf(found.message + said, sizeof found.message - said, "; %s", less);
+  gi_adopt_error(&found);
+  return status;
+}
+
 static gable_status update_named(gable_context *ctx, const gi_factor *f, gable_solve_method method, int merge,
                                  const gi_cluster_outside *outside, gi_device_factor **d, int *moved)
 {
@@ -117,7 +131,8 @@ static gable_status update_own(gable_context *ctx, const gi_arrangement *a, cons
   if (!*d || !(*d)->named) {
     const int before = *d && (*d)->apart, most = before || has_replaced_pivots(f);
     for (int apart = before; apart <= most; apart++) {
-      GI_TRY(update_clusters(ctx, a, f, outside, apart, d, &serves));
+      GI_TRY(advise(update_clusters(ctx, a, f, outside, apart, d, &serves),
+                    "the solve method merged takes less device memory than auto"));
       if (serves) goto done;
       gi_device_factor_destroy(ctx, d);
       *moved = 1;
@@ -230,7 +245,8 @@ gable_status gi_device_sweep_create(gable_context *ctx, const gi_device_factor *
   else if (d->named)
     GI_TRY(gi_method_work_create(d->named, columns, &w->named));
   else
-    GI_TRY(gi_cluster_work_create(d->solver, columns, &w->clusters));
+    GI_TRY(advise(gi_cluster_work_create(d->solver, columns, &w->clusters),
+                  "a work of fewer right-hand sides takes less"));
   for (int k = 0; k < 2; k++) {
     void *p = NULL;
     GI_TRY(ctx->device->alloc(ctx, bytes, &p));

@@ -310,6 +310,15 @@ static void fail_chosen(gable_context *ctx, int first)
   }
 }
 
+/* What the errors of auto say in the end: how many name another method, and how many fewer right-hand sides. */
+static int named_method, named_width;
+
+static void note_advice(const char *said)
+{
+  named_method += strstr(said, "the solve method merged") != NULL;
+  named_width += strstr(said, "fewer right-hand sides") != NULL;
+}
+
 /* b in device memory, then the phase. */
 static gable_status attempt(bench *s, gable_status (*phase)(bench *, const char *), const char *how)
 {
@@ -339,6 +348,7 @@ static void fail_each(bench *s, gable_status (*phase)(bench *, const char *), co
     }
     CHECK(status == GABLE_ERR_MEMORY && strstr(gable_last_error(), "memory"), "%s: allocation %ld: %s", how, k,
           gable_last_error());
+    note_advice(gable_last_error());
   }
   memory.fail_at = -1;
   CHECK_OK(attempt(s, phase, how));
@@ -392,6 +402,8 @@ int main(int argc, char **argv)
   fail_all(&s, direct, "float factor");
   fail_all(&s, direct, "without refinement");
   fail_all(&s, direct, "float factor without refinement");
+  CHECK(named_method > 10 && named_width > 10, "of auto %d errors advise another method, %d fewer right-hand sides",
+        named_method, named_width);
   for (int m = GABLE_SOLVE_AUTO + 1; m <= GABLE_SOLVE_PARTITIONED_CUSPARSE; m++)
     fail_all(&s, direct, gable_solve_method_text((gable_solve_method)m));
   fail_by_level(ctx);
