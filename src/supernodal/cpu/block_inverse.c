@@ -98,52 +98,73 @@ done:
   return status;
 }
 
-/* mark [n]: the level that changes the row last, -1 at first.  Counts or writes the entries of the levels' inverses:
- * all of the panels, so that sizes do not depend on values; of a substituted block -B and ones for its columns. */
-static gable_off list_inverses(gi_block_triangle *t, gable_idx *mark, gable_off *fill, int write)
+/* Where the entries of each block's columns and rows stand in t->inverse: of slot first[b] + row_at[b] + p, p counting
+ * its columns, then its rows. */
+typedef struct slots {
+  gable_idx *row;    /* of the level's inverse */
+  gable_idx *before; /* entries of that row before the block's */
+} slots;
+
+/* How many entries the block has in row p < w of D^-1, or in one below: all of the panel, so that sizes do not depend
+ * on values; of a substituted block one. */
+static gable_idx entries_of(const gi_block_triangle *t, gable_idx b, gable_off p, gable_idx w)
+{
+  return p >= w ? w : t->substituted[b] ? 1 : (gable_idx)p + 1; /* D^-1 is a lower triangle */
+}
+
+/* Rows of the levels' inverses, how long they are, and where each block's entries stand in them.  mark [n]: the row of
+ * the level at hand, -1 at first. */
+static gable_off number_rows(gi_block_triangle *t, gable_idx *mark, slots *s)
 {
   gi_level_inverse *q = &t->inverse;
   gable_idx rows = 0;
-  gable_off entries = 0;
   for (gable_idx l = 0; l < t->n_levels; l++) {
     const gable_idx begin = rows;
     q->row_at[l] = rows;
     for (gable_idx o = t->level[l]; o < t->level[l + 1]; o++) {
       const gable_idx b = t->order[o], w = t->first[b + 1] - t->first[b];
-      for (gable_off p = -(gable_off)w; p < t->row_at[b + 1] - t->row_at[b]; p++) {
-        const gable_idx i = p < 0 ? t->first[b] + w + (gable_idx)p : t->row[t->row_at[b] + p];
-        const double *from = t->value + t->value_at[b] + w + p;
-        const gable_off ld = w + t->row_at[b + 1] - t->row_at[b];
+      for (gable_off p = 0; p < w + t->row_at[b + 1] - t->row_at[b]; p++) {
+        const gable_idx i = p < w ? t->first[b] + (gable_idx)p : t->row[t->row_at[b] + p - w];
+        const gable_off slot = t->first[b] + t->row_at[b] + p;
         if (mark[i] < begin) { /* rows before this level's */
           mark[i] = rows;
-          fill[rows] = write ? q->ptr[rows] : 0;
-          if (write) q->row[rows] = i;
-          if (p >= 0 && write) {
-            q->col[fill[rows]] = i;
-            q->value[fill[rows]] = 1;
-          }
-          if (p >= 0) fill[rows]++;
-          rows++;
+          q->row[rows] = i;
+          q->ptr[++rows] = p >= w; /* a one on the diagonal */
         }
-        const gable_idx r = mark[i];
-        const gable_idx end = p < 0 ? w + (gable_idx)p + 1 : w; /* D^-1 is a lower triangle */
-        const int unit = p < 0 && t->substituted[b];
-        for (gable_idx k = unit ? end - 1 : 0; k < end; k++) {
-          if (write) {
-            q->col[fill[r]] = t->first[b] + k;
-            q->value[fill[r]] = unit ? 1 : p < 0 ? from[k * ld] : -from[k * ld];
-          }
-          fill[r]++;
-        }
+        s->row[slot] = mark[i];
+        s->before[slot] = (gable_idx)q->ptr[mark[i] + 1];
+        q->ptr[mark[i] + 1] += entries_of(t, b, p, w);
       }
-    }
-    for (gable_idx r = begin; r < rows; r++) {
-      entries = write ? fill[r] : entries + fill[r];
-      if (!write) q->ptr[r + 1] = entries;
     }
   }
   q->row_at[t->n_levels] = rows;
-  return entries;
+  q->ptr[0] = 0;
+  for (gable_idx r = 0; r < rows; r++) q->ptr[r + 1] += q->ptr[r];
+  return q->ptr[rows];
+}
+
+/* The block's entries: of a substituted one -B and ones for its columns.  The first of those that change a row below
+ * writes the one on its diagonal. */
+static void write_block(gi_block_triangle *t, gable_idx b, const slots *s)
+{
+  gi_level_inverse *q = &t->inverse;
+  const gable_idx w = t->first[b + 1] - t->first[b];
+  const gable_off ld = w + t->row_at[b + 1] - t->row_at[b];
+  for (gable_off p = 0; p < ld; p++) {
+    const gable_off slot = t->first[b] + t->row_at[b] + p;
+    const double *from = t->value + t->value_at[b] + p;
+    const gable_idx r = s->row[slot], end = p < w ? (gable_idx)p + 1 : w;
+    const int unit = p < w && t->substituted[b];
+    gable_off at = q->ptr[r] + s->before[slot];
+    if (p >= w && s->before[slot] == 1) {
+      q->col[at - 1] = q->row[r];
+      q->value[at - 1] = 1;
+    }
+    for (gable_idx k = unit ? end - 1 : 0; k < end; k++, at++) {
+      q->col[at] = t->first[b] + k;
+      q->value[at] = unit ? 1 : p < w ? from[k * ld] : -from[k * ld];
+    }
+  }
 }
 
 /* D of substituted blocks alone, one after another. */
@@ -176,27 +197,26 @@ gable_status gi_blocks_partition(gable_context *ctx, gi_block_triangle *t)
   gable_status status = GABLE_OK;
   gi_level_inverse *q = &t->inverse;
   gable_idx *mark = NULL;
-  gable_off *fill = NULL;
+  slots s = {NULL, NULL};
   const gable_off most = t->n + t->row_at[t->n_blocks];
   GI_REQUIRE(most < INT32_MAX, GABLE_ERR_LIMIT, "the partitioned inverse has %lld rows, more than 2^31",
              (long long)most);
   GI_ALLOC(ctx, mark, t->n);
-  GI_ALLOC(ctx, fill, most + 1);
+  GI_ALLOC(ctx, s.row, most);
+  GI_ALLOC(ctx, s.before, most);
   GI_ALLOC(ctx, q->row_at, t->n_levels + 1);
   GI_ALLOC(ctx, q->row, most);
   GI_ALLOC(ctx, q->ptr, most + 1);
   memset(mark, 0xff, (size_t)t->n * sizeof *mark);
-  q->ptr[0] = 0;
-  const gable_off entries = list_inverses(t, mark, fill, 0);
+  const gable_off entries = number_rows(t, mark, &s);
   GI_ALLOC(ctx, q->col, entries);
   GI_ALLOC(ctx, q->value, entries);
-  memset(mark, 0xff, (size_t)t->n * sizeof *mark);
-  list_inverses(t, mark, fill, 1);
+  GI_OMP(parallel for num_threads(ctx->threads) schedule(dynamic, 16))
+  for (gable_idx b = 0; b < t->n_blocks; b++) write_block(t, b, &s);
   t->bytes += most * 12 + entries * 12 - t->value_at[t->n_blocks] * 8;
   GI_TRY(keep_triangles(ctx, t));
   t->bytes += t->value_at[t->n_blocks] * 8;
 done:
-  gi_free(ctx, mark);
-  gi_free(ctx, fill);
+  GI_FREE(ctx, mark, s.row, s.before);
   return status;
 }

@@ -261,10 +261,16 @@ static void row_list_release(gable_context *ctx, row_list *h)
   GI_FREE(ctx, h->row, h->ptr, h->col, h->value);
 }
 
-/* Level in solve order of level l of the twin, which belongs to stage g. */
-static gable_idx level_of(const draft *m, const gi_method_triangle *d, gable_idx g, gable_idx l)
+/* *level [n_levels of the twin]: of each its level in solve order. */
+static gable_status order_levels(gable_context *ctx, const draft *m, const gi_method_triangle *d, gable_idx **level)
 {
-  return d->group[m->o->group[g]] + l - m->t->stage[g];
+  gable_status status = GABLE_OK;
+  const gi_block_triangle *t = m->t;
+  GI_ALLOC(ctx, *level, t->n_levels);
+  for (gable_idx g = 0; g < t->n_stages; g++)
+    for (gable_idx l = t->stage[g]; l < t->stage[g + 1]; l++) (*level)[l] = d->group[m->o->group[g]] + l - t->stage[g];
+done:
+  return status;
 }
 
 /* Row i of J, which becomes final in its level, stands in y; in place there is no y. */
@@ -281,38 +287,57 @@ static gable_status bring_forward_rows(gable_context *ctx, const draft *m, gi_me
   const gi_level_inverse *q = &t->inverse;
   const gable_idx rows = q->row_at[t->n_levels], *place = m->o->place;
   gi_method_rows *to = &d->rows[0];
-  gable_idx *at = NULL;
+  gable_idx *level = NULL, *at = NULL, *from = NULL; /* from [rows] its row of the twin */
   row_list h = {0};
   GI_TRY(row_list_init(ctx, rows, q->ptr[rows], &h));
   gi_free(ctx, to->at);
   GI_ALLOC_ZERO(ctx, to->at, d->n_levels + 1);
   GI_ALLOC(ctx, at, d->n_levels + 1);
-  for (gable_idx g = 0; g < t->n_stages; g++)
-    for (gable_idx l = t->stage[g]; l < t->stage[g + 1]; l++)
-      to->at[level_of(m, d, g, l) + 1] += q->row_at[l + 1] - q->row_at[l];
+  GI_ALLOC(ctx, from, rows);
+  GI_TRY(order_levels(ctx, m, d, &level));
+  for (gable_idx l = 0; l < t->n_levels; l++) to->at[level[l] + 1] += q->row_at[l + 1] - q->row_at[l];
   for (gable_idx l = 0; l < d->n_levels; l++) to->at[l + 1] += to->at[l];
-  for (int write = 0; write < 2; write++) {
-    memcpy(at, to->at, ((size_t)d->n_levels + 1) * sizeof *at);
-    for (gable_idx g = 0; g < t->n_stages; g++)
-      for (gable_idx l = t->stage[g]; l < t->stage[g + 1]; l++) {
-        const gable_idx level = level_of(m, d, g, l);
-        for (gable_idx r = q->row_at[l]; r < q->row_at[l + 1]; r++) {
-          const gable_idx k = at[level]++, i = place[q->row[r]];
-          h.row[k] = m->depth[m->of[i]] == level ? final_row(d, i) : i;
-          if (!write) h.ptr[k + 1] = q->ptr[r + 1] - q->ptr[r];
-          for (gable_off e = q->ptr[r]; write && e < q->ptr[r + 1]; e++) {
-            h.col[h.ptr[k] + e - q->ptr[r]] = place[q->col[e]];
-            h.value[h.ptr[k] + e - q->ptr[r]] = q->value[e];
-          }
-        }
-      }
-    for (gable_idx k = 0; !write && k < rows; k++) h.ptr[k + 1] += h.ptr[k];
-  }
+  memcpy(at, to->at, ((size_t)d->n_levels + 1) * sizeof *at);
+  for (gable_idx l = 0; l < t->n_levels; l++)
+    for (gable_idx r = q->row_at[l]; r < q->row_at[l + 1]; r++) {
+      const gable_idx k = at[level[l]]++, i = place[q->row[r]];
+      from[k] = r;
+      h.row[k] = m->depth[m->of[i]] == level[l] ? final_row(d, i) : i;
+    }
+  for (gable_idx k = 0; k < rows; k++) h.ptr[k + 1] = h.ptr[k] + q->ptr[from[k] + 1] - q->ptr[from[k]];
+  GI_OMP(parallel for num_threads(ctx->threads) schedule(dynamic, 64))
+  for (gable_idx k = 0; k < rows; k++)
+    for (gable_off e = q->ptr[from[k]], w = h.ptr[k]; w < h.ptr[k + 1]; e++, w++) {
+      h.col[w] = place[q->col[e]];
+      h.value[w] = q->value[e];
+    }
   GI_TRY(bring_rows(ctx, &h, d, rows, to, moved));
 done:
   row_list_release(ctx, &h);
-  gi_free(ctx, at);
+  GI_FREE(ctx, level, at, from);
   return status;
+}
+
+/* Counts, or writes, the entries of a level of the twin by columns, which no other level has. */
+static void turn_level(const draft *m, const gi_method_triangle *d, gable_idx l, gable_idx level,
+                       const gable_idx *number, int write, row_list *h)
+{
+  const gi_level_inverse *q = &m->t->inverse;
+  const gable_idx *place = m->o->place;
+  for (gable_idx r = q->row_at[l]; r < q->row_at[l + 1]; r++) {
+    const gable_idx i = place[q->row[r]], row = m->depth[m->of[i]] == level ? final_row(d, i) : i;
+    for (gable_off e = q->ptr[r]; e < q->ptr[r + 1]; e++) {
+      const gable_idx j = place[q->col[e]];
+      if (m->depth[m->of[j]] != level) continue;
+      if (!write) {
+        h->ptr[number[j] + 2]++;
+        continue;
+      }
+      const gable_off at = h->ptr[number[j] + 1]++;
+      h->col[at] = row;
+      h->value[at] = q->value[e];
+    }
+  }
 }
 
 /* Q_l^T by rows, the columns of the level's blocks: inputs are entries of y for rows of J, of v for rows below.  Ones
@@ -321,13 +346,12 @@ static gable_status bring_backward_rows(gable_context *ctx, const draft *m, gi_m
 {
   gable_status status = GABLE_OK;
   const gi_block_triangle *t = m->t;
-  const gi_level_inverse *q = &t->inverse;
-  const gable_idx *place = m->o->place;
   gi_method_rows *to = &d->rows[1];
-  gable_idx *number = NULL; /* [n] row of each column */
+  gable_idx *level = NULL, *number = NULL; /* number [n] row of each column */
   row_list h = {0};
-  GI_TRY(row_list_init(ctx, t->n, q->ptr[q->row_at[t->n_levels]], &h));
+  GI_TRY(row_list_init(ctx, t->n, t->inverse.ptr[t->inverse.row_at[t->n_levels]], &h));
   GI_ALLOC(ctx, number, t->n);
+  GI_TRY(order_levels(ctx, m, d, &level));
   gi_free(ctx, to->at);
   GI_ALLOC_ZERO(ctx, to->at, d->n_levels + 1);
   for (gable_idx l = 0, k = 0; l < d->n_levels; l++) {
@@ -339,28 +363,14 @@ static gable_status bring_backward_rows(gable_context *ctx, const draft *m, gi_m
     to->at[l + 1] = k;
   }
   for (int write = 0; write < 2; write++) {
-    for (gable_idx g = 0; g < t->n_stages; g++)
-      for (gable_idx l = t->stage[g]; l < t->stage[g + 1]; l++) {
-        const gable_idx level = level_of(m, d, g, l);
-        for (gable_idx r = q->row_at[l]; r < q->row_at[l + 1]; r++)
-          for (gable_off e = q->ptr[r]; e < q->ptr[r + 1]; e++) {
-            const gable_idx i = place[q->row[r]], j = place[q->col[e]];
-            if (m->depth[m->of[j]] != level) continue;
-            if (!write) {
-              h.ptr[number[j] + 2]++;
-              continue;
-            }
-            const gable_off at = h.ptr[number[j] + 1]++;
-            h.col[at] = m->depth[m->of[i]] == level ? final_row(d, i) : i;
-            h.value[at] = q->value[e];
-          }
-      }
+    GI_OMP(parallel for num_threads(ctx->threads) schedule(dynamic, 1))
+    for (gable_idx l = 0; l < t->n_levels; l++) turn_level(m, d, l, level[l], number, write, &h);
     for (gable_idx k = 0; !write && k < t->n; k++) h.ptr[k + 2] += h.ptr[k + 1];
   }
   GI_TRY(bring_rows(ctx, &h, d, t->n, to, moved));
 done:
   row_list_release(ctx, &h);
-  gi_free(ctx, number);
+  GI_FREE(ctx, level, number);
   return status;
 }
 
