@@ -4,9 +4,11 @@
  * wide ones last (receive); fetch has shared roots alone.
  *
  *   1  where few blocks have to wait, they do so themselves: thread k of each for neighbour k; else, and where rows
- * have targets, a kernel of one block has waited before 2  the blocks of a row move its items, each its share 3  the
- * last block of a row raises the row's flag, at system scope after a fence; receive and fetch, whose slots several rows
- * read, raise all flags at the end 4  the last row counts the round
+ *      have targets, a kernel of one block has waited before
+ *   2  the blocks of a row move its items, each its share
+ *   3  the last block of a row raises the row's flag, at system scope after a fence; receive and fetch, whose slots
+ *      several rows read, raise all flags at the end
+ *   4  the last row counts the round
  *
  * Sums are those of the CPU bit for bit: each root has one thread, which takes its values in order, or, for a wide one,
  * a warp, which takes them by the tree. */
