@@ -105,11 +105,15 @@ typedef struct slots {
   gable_idx *before; /* entries of that row before the block's */
 } slots;
 
-/* How many entries the block has in row p < w of D^-1, or in one below: all of the panel, so that sizes do not depend
- * on values; of a substituted block one. */
-static gable_idx entries_of(const gi_block_triangle *t, gable_idx b, gable_off p, gable_idx w)
+/* The block has entries from column *begin to *end - 1 in row p < w, of D^-1, or one below: all of the panel, so that
+ * sizes do not depend on values; of a substituted block's D^-1 ones on the diagonal.  1: it is such a one. */
+static int entries_of(const gi_block_triangle *t, gable_idx b, gable_off p, gable_idx w, gable_idx *begin,
+                      gable_idx *end)
 {
-  return p >= w ? w : t->substituted[b] ? 1 : (gable_idx)p + 1; /* D^-1 is a lower triangle */
+  const int unit = p < w && t->substituted[b];
+  *end = p < w ? (gable_idx)p + 1 : w; /* D^-1 is a lower triangle */
+  *begin = unit ? *end - 1 : 0;
+  return unit;
 }
 
 /* Rows of the levels' inverses, how long they are, and where each block's entries stand in them.  mark [n]: the row of
@@ -133,7 +137,9 @@ static gable_off number_rows(gi_block_triangle *t, gable_idx *mark, slots *s)
         }
         s->row[slot] = mark[i];
         s->before[slot] = (gable_idx)q->ptr[mark[i] + 1];
-        q->ptr[mark[i] + 1] += entries_of(t, b, p, w);
+        gable_idx first, end;
+        entries_of(t, b, p, w, &first, &end);
+        q->ptr[mark[i] + 1] += end - first;
       }
     }
   }
@@ -153,14 +159,15 @@ static void write_block(gi_block_triangle *t, gable_idx b, const slots *s)
   for (gable_off p = 0; p < ld; p++) {
     const gable_off slot = t->first[b] + t->row_at[b] + p;
     const double *from = t->value + t->value_at[b] + p;
-    const gable_idx r = s->row[slot], end = p < w ? (gable_idx)p + 1 : w;
-    const int unit = p < w && t->substituted[b];
+    const gable_idx r = s->row[slot];
+    gable_idx begin, end;
+    const int unit = entries_of(t, b, p, w, &begin, &end);
     gable_off at = q->ptr[r] + s->before[slot];
     if (p >= w && s->before[slot] == 1) {
       q->col[at - 1] = q->row[r];
       q->value[at - 1] = 1;
     }
-    for (gable_idx k = unit ? end - 1 : 0; k < end; k++, at++) {
+    for (gable_idx k = begin; k < end; k++, at++) {
       q->col[at] = t->first[b] + k;
       q->value[at] = unit ? 1 : p < w ? from[k * ld] : -from[k * ld];
     }
