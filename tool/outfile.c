@@ -133,6 +133,7 @@ int outfile_close(outfile *o, const char *what)
 {
   int wrong = ferror(o->stream), rc = EXIT_DONE;
   wrong |= fclose(o->stream) != 0;
+  stop_hold();
   if (!wrong && o->temporary) wrong = rename(o->temporary, o->target) != 0;
   if (wrong) rc = failed(what, o->path);
   if (wrong && o->temporary) remove(o->temporary);

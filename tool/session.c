@@ -40,7 +40,9 @@ static void log_line(void *user, gable_log_level level, const char *text)
 
 static int show_progress(void *user, const char *phase, double done)
 {
-  return stop_asked() ? 1 : progress_show(&((session *)user)->bar, phase, done);
+  if (stop_asked()) return 1;
+  if (done >= 1 && !strcmp(phase, "write")) stop_written();
+  return progress_show(&((session *)user)->bar, phase, done);
 }
 
 gable_status session_open(session *s, const char *where, int threads)

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,10 @@ const char stop_reason[] = "stopped by a signal";
 
 enum { MOST_FILES = 8, PATIENCE_US = 50000 };
 
-static volatile sig_atomic_t stop_signal; /* 0, or the signal that asked the run to stop */
-static volatile sig_atomic_t held;        /* 1: no timer any more */
+static volatile sig_atomic_t stop_signal;     /* 0, or the signal that asked the run to stop */
+static atomic_flag ending = ATOMIC_FLAG_INIT; /* set by who ends the run: itself (stop_hold) or the timer's handler */
+static int held;                              /* 1: it was stop_hold */
+static int writes_left;                       /* files that the library has still to write */
 
 /* The tool is one run: what its handler finds is static, and never freed. */
 static struct {
@@ -65,6 +68,7 @@ static void end_now(int number)
 {
   const int before = errno; /* a signal of SIG_DFL that is blocked here comes after the handler's return */
   (void)number;
+  if (atomic_flag_test_and_set(&ending)) return;
   for (int k = 0; k < MOST_FILES; k++)
     if (prepared.file[k]) (void)unlink(prepared.file[k]);
   put_json();
@@ -79,15 +83,15 @@ static void note_stop(int number)
   const struct itimerval patience = {.it_value = {.tv_usec = PATIENCE_US}};
   const int before = errno;
   stop_signal = number;
-  if (!held) (void)setitimer(ITIMER_REAL, &patience, NULL);
+  (void)setitimer(ITIMER_REAL, &patience, NULL);
   errno = before;
 }
 
 void stop_hold(void)
 {
-  const struct itimerval never = {.it_value = {.tv_usec = 0}};
+  if (held) return;
+  while (atomic_flag_test_and_set(&ending)) pause(); /* the handler, on another thread: it ends the process */
   held = 1;
-  (void)setitimer(ITIMER_REAL, &never, NULL);
 }
 
 void stop_watch(void)
@@ -169,4 +173,10 @@ void stop_writes(const char *path)
   char *name = target ? join("%s.%s%ld-0.tmp", target, "", (long)getpid()) : NULL;
   free(target);
   if (name) stop_file_opened(name);
+  if (path) writes_left++;
+}
+
+void stop_written(void)
+{
+  if (writes_left > 0 && --writes_left == 0) stop_hold();
 }

@@ -17,7 +17,7 @@ void stop_watch(void);
 /* 1: a signal asked the run to stop.  Phases of the library are cancelled by it; loops of the tool ask here. */
 int stop_asked(void);
 
-/* The last output of the run is about to be written: from here on it ends by itself, without the timer. */
+/* The last output of the run is about to take its place: from here on it ends by itself, without the timer. */
 void stop_hold(void);
 
 /* Before the process ends without what was asked for: the signal that stopped the run is given to whoever waits for it.
@@ -33,6 +33,9 @@ void stop_prepare_line(const char *verb, const char *line, const char *json_path
 
 /* The library is about to write path (NULL: nothing), by its temporary file (gable_matrix_write). */
 void stop_writes(const char *path);
+
+/* The library is about to put one of them in its place; the last one holds the run. */
+void stop_written(void);
 
 /* name, a temporary file of the tool's own, exists from now on; no longer.  name stays the caller's. */
 void stop_file_opened(const char *name);

@@ -31,9 +31,10 @@ typedef struct gable_context_options {
 
   /* Receives the name of the phase and the fraction done, in [0,1].  Readers, writers, generators, analyses,
    * factorizations, smoother sweeps and Krylov iterations call it: at the start, about a hundred times, and at least
-   * every 20 ms.  A nonzero return cancels the phase with GABLE_ERR_CANCELLED. One thread at a time calls it for one
-   * object.  AMD and COLAMD are not interrupted, METIS only between dissections, triangular and direct solves never. It
-   * must not call gable_solver_factor: that may deadlock with the factorization that calls it. */
+   * every 20 ms.  A nonzero return cancels the phase with GABLE_ERR_CANCELLED.  Writers call it with 1 before the file
+   * takes its place, and not after that.  One thread at a time calls it for one object.  AMD and COLAMD are not
+   * interrupted, METIS only between dissections, triangular and direct solves never. It must not call
+   * gable_solver_factor: that may deadlock with the factorization that calls it. */
   int (*progress)(void *user, const char *phase, double done);
   void *progress_user;
 

@@ -33,7 +33,7 @@ gable_status gi_store_write_pieces(gi_sink *sink, const gi_store_piece *p, int c
     uint64_t sum = gi_checksum(0, array, bytes);
     GI_TRY(gi_sink_write(sink, array, bytes));
     GI_TRY(gi_sink_write(sink, &sum, sizeof sum));
-    GI_TRY(gi_sink_progress(sink, (double)(k + 1) / count));
+    GI_TRY(gi_sink_progress(sink, (double)k / count));
   }
 done:
   return status;

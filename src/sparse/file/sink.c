@@ -250,6 +250,7 @@ gable_status gi_sink_commit(gi_sink **sink)
   gi_sink *s = *sink;
   GI_TRY(flush(s));
   if (s->deflate) GI_TRY(gi_deflate_finish(s->deflate));
+  GI_TRY(gi_progress(s->ctx, "write", 1)); /* the last question: then the file takes its place */
   if (s->memory) goto done;
   int fd = s->fd;
   s->fd = -1;
