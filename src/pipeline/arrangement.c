@@ -251,6 +251,8 @@ static gable_status order_of_nodes(gable_context *ctx, gable_idx n, const gable_
   gable_idx count = 0;
   *order = NULL;
   if (options->order != GABLE_ORDER_USER) return GABLE_OK;
+  GI_REQUIRE(options->user_order, GABLE_ERR_ARGUMENT, "the user's order was asked for, and none was given");
+  GI_TRY(gi_order_check(ctx, n, options->user_order));
   GI_ALLOC(ctx, *order, n_small);
   GI_ALLOC_ZERO(ctx, seen, n_small);
   for (gable_idx k = 0; k < n; k++) {

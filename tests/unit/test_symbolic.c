@@ -152,6 +152,38 @@ static void check_refusals(gable_context *ctx)
   gable_symbolic_destroy(&s);
 }
 
+/* A matrix of pairs (0 v; v 0), whose rows L D L^T orders two at a time: the order is looked at first there too. */
+static void check_order_of_pairs(gable_context *ctx)
+{
+  enum { M = 8 };
+  const gable_idx orders[][M] = {
+      {0, 1, 2, 3, 4, 5, 6, 1000000000}, {0, 1, 2, 3, 4, 5, 6, 6}, {-1, 1, 2, 3, 4, 5, 6, 7}, {7, 2, 1, 0, 4, 6, 5, 3}};
+  int64_t offset[M + 1];
+  gable_idx row[M];
+  double value[M];
+  gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
+  gable_symbolic_options o = GABLE_SYMBOLIC_OPTIONS_INIT;
+  gable_symbolic *s = NULL;
+  for (gable_idx j = 0; j <= M; j++) offset[j] = j;
+  for (gable_idx j = 0; j < M; j++) {
+    row[j] = j ^ 1;
+    value[j] = 1 + j / 2;
+  }
+  a.n_rows = a.n_cols = M;
+  a.ptr = offset;
+  a.idx = row;
+  a.val = value;
+  o.order = "user";
+  o.form = GABLE_FORM_LDLT;
+  CHECK(gable_symbolic_create(ctx, &a, &o, &s) == GABLE_ERR_ARGUMENT && !s, "no order");
+  for (int k = 0; k < 4; k++) {
+    o.user_order = orders[k];
+    const gable_status status = gable_symbolic_create(ctx, &a, &o, &s);
+    CHECK(status == (k < 3 ? GABLE_ERR_ARGUMENT : GABLE_OK) && !s == (k < 3), "order %d: %d", k, status);
+    gable_symbolic_destroy(&s);
+  }
+}
+
 static int cancel(void *user, const char *phase, double done)
 {
   (void)phase, (void)done;
@@ -183,6 +215,7 @@ int main(void)
   check_matching(ctx);
   check_views(ctx);
   check_refusals(ctx);
+  check_order_of_pairs(ctx);
   gable_matrix_view empty = make(TRIDIAGONAL);
   empty.n_rows = empty.n_cols = 0;
   const gable_symbolic_info f = info_of(ctx, &empty, NULL);
