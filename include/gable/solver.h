@@ -152,7 +152,8 @@ GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gab
  * 16; a solve may have more.  The caller owns it; it must not outlive s.  After a new analysis,
  * GABLE_REUSE_PATTERN included, the next solve checks in O(n) whether the work still fits.  It returns GABLE_ERR_STATE
  * where the structure needs more memory, n or the symmetry changed, or the context is on a GPU; then create the work
- * again.  A work made before the first factorization is one of the CPU: with a factor on a GPU it is refused, too.
+ * again.  A work made before the first factorization is one of the CPU and of the method auto: with a factor on a GPU,
+ * or with another solve_method, it is refused, too.
  * GABLE_ERR_STATE: before analyse; GABLE_ERR_MEMORY; on a GPU GABLE_ERR_BACKEND. */
 GABLE_API gable_status gable_solver_work_create(const gable_solver *s, gable_idx max_rhs, gable_solver_work **out);
 

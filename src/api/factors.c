@@ -72,7 +72,7 @@ gable_status gable_solver_import(gable_solver *s, const gable_factors_view *f, c
   GI_CHECK(factors.l, GABLE_ERR_ARGUMENT, "L is NULL, or without offsets");
   GI_PASS(gi_take_matrix_view(a, &matrix));
   GI_PASS(gi_pipeline_import(s, &factors, a ? &matrix : NULL));
-  return GI_TRACED(gi_pipeline_prepare(s));
+  return GI_TRACED(gi_pipeline_prepare_taken(s));
 }
 
 gable_status gable_set_error(gable_status why, const char *text)

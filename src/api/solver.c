@@ -186,7 +186,7 @@ gable_status gable_solver_load(gable_solver *s, const gable_matrix_view *a, cons
   GI_CHECK(s && a && path, GABLE_ERR_ARGUMENT, "the solver, the matrix or the path is NULL");
   GI_PASS(gi_take_matrix_view(a, &view));
   GI_PASS(gi_pipeline_load(s, &view, path));
-  return GI_TRACED(gi_pipeline_prepare(s));
+  return GI_TRACED(gi_pipeline_prepare_taken(s));
 }
 
 gable_status gable_solver_save_memory(const gable_solver *s, void *buffer, size_t *bytes)
@@ -201,7 +201,7 @@ gable_status gable_solver_load_memory(gable_solver *s, const gable_matrix_view *
   GI_CHECK(s && a && buffer, GABLE_ERR_ARGUMENT, "the solver, the matrix or the buffer is NULL");
   GI_PASS(gi_take_matrix_view(a, &view));
   GI_PASS(gi_pipeline_load_memory(s, &view, buffer, bytes));
-  return GI_TRACED(gi_pipeline_prepare(s));
+  return GI_TRACED(gi_pipeline_prepare_taken(s));
 }
 
 gable_status gable_order_read(gable_context *ctx, const char *path, gable_idx n, gable_idx *order)

@@ -367,3 +367,10 @@ done:
   }
   return status;
 }
+
+gable_status gi_pipeline_prepare_taken(gable_solver *s)
+{
+  const gable_status status = gi_pipeline_prepare(s);
+  if (status) gi_pipeline_clear(s);
+  return status;
+}

@@ -77,6 +77,7 @@ struct gable_solver_work {
   gi_device_sweep *device;                 /* NULL: sweeps run on the CPU */
   gi_device_refinement *device_refinement; /* NULL: none is possible there */
   gi_estimate_room *estimate;              /* NULL: on the CPU, or there is no matrix */
+  int by_method;                           /* 1: sweeps take the solve method; 0: those of judgement take auto's */
   int device_gmres;                        /* iterations that the last solve with vectors there was allowed */
   void *stream;                            /* of the work's solves on the device; NULL: the default */
   gi_ordered_work order;                   /* of the solver's, where device is not NULL */
@@ -95,6 +96,7 @@ gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse re
  * the CPU, and in the form of options.solve_method. */
 gable_status gi_pipeline_prepare(gable_solver *s);
 
+gable_status gi_pipeline_prepare_taken(gable_solver *s); /* after load and import: an error leaves s empty */
 /* Seconds that options.solves solves are predicted to take on the CPU, and on a GPU with what prepares them: by
  * clusters until their inverses do not serve.  There are panels. */
 void gi_pipeline_predict(const gable_solver *s, double *host_s, double *device_s);

@@ -54,6 +54,7 @@ static gable_status prepare_on_host(const gable_solver *s, gable_solver_work *w,
     GI_TRY(gi_triangles_work_create(s->triangles, w->columns, &w->triangles));
   else
     GI_TRY(gi_solve_work_create(ctx, s->arrangement.plan, ctx->threads, w->columns, &w->sweep));
+  w->by_method = named;
   if (named && s->named) GI_TRY(gi_method_work_create(s->named, w->columns, &w->named));
   GI_TRY(gi_refine_work_create(ctx, w->n, w->columns, w->restart, &w->refine));
   GI_TRY(take_places(s, w));
@@ -144,6 +145,9 @@ gable_status gi_work_check(const gable_solver *s, gable_solver_work *w)
   GI_REQUIRE(w->solver == s, GABLE_ERR_STATE, "this work was made for another solver");
   GI_REQUIRE(w->structure == s->structure || fit_work(s, w), GABLE_ERR_STATE,
              "this work was made for another analysis and does not fit this one: make a new one with "
+             "gable_solver_work_create");
+  GI_REQUIRE(w->device || !w->by_method || !w->named == !s->named, GABLE_ERR_STATE,
+             "this work was made before the factor, and not for its solve method: make a new one with "
              "gable_solver_work_create");
 done:
   return status;

@@ -285,6 +285,31 @@ static void check_device(void)
   test_system_free(&a);
 }
 
+/* A work from before the factor would solve by auto. */
+static void check_early_work(gable_context *ctx)
+{
+  test_system a = test_system_make(TEST_SPD, 20, 1);
+  const gable_matrix_view v = test_system_view(&a);
+  double b[20] = {1}, x[20];
+  gable_vectors_view vb = test_vectors(a.n, 1, b), vx = test_vectors(a.n, 1, x);
+  for (int method = 0; method <= LAST; method++) {
+    gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+    gable_solver *s = NULL;
+    gable_solver_work *w = NULL;
+    options.solve_method = (gable_solve_method)method;
+    CHECK_OK(gable_solver_create(ctx, &options, &s));
+    CHECK_OK(gable_solver_analyse(s, &v));
+    CHECK_OK(gable_solver_work_create(s, 1, &w));
+    CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_ALL));
+    const gable_status status = gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx);
+    CHECK(status == (method ? GABLE_ERR_STATE : GABLE_OK), "%s: %d", gable_solve_method_text(options.solve_method),
+          status);
+    gable_solver_work_destroy(&w);
+    gable_solver_destroy(&s);
+  }
+  test_system_free(&a);
+}
+
 int main(void)
 {
   gable_context *ctx = NULL;
@@ -293,6 +318,7 @@ int main(void)
   for (uint64_t seed = 1; seed <= SEEDS; seed++) check_substituted(ctx, seed);
   for (int k = 0; k < WIDE_RANGES; k++) check_wide_range(ctx, k);
   check_merging(ctx);
+  check_early_work(ctx);
   for (int kind = 0; kind < TEST_PERMUTATION; kind++)
     if (kind != TEST_WILD && kind != TEST_GROWTH) check_solver(ctx, (test_kind)kind);
   check_device();

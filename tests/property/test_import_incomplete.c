@@ -236,6 +236,24 @@ static void complete(void)
   incomplete_factors_free(&g);
 }
 
+/* What no solve method by name takes is not kept. */
+static void refused_by_method(void)
+{
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_solver *s = NULL;
+  gable_solver_work *w = NULL;
+  int64_t n;
+  incomplete_factors g;
+  incomplete_factors_make(ctx, 6, 1e-2, &g);
+  options.solve_method = GABLE_SOLVE_LEVELS;
+  CHECK_OK(gable_solver_create(ctx, &options, &s));
+  CHECK(gable_solver_import(s, &g.view, &g.a_view) == GABLE_ERR_UNAVAILABLE);
+  CHECK(gable_solver_get(s, GABLE_SOLVER_N, &n, sizeof n) == GABLE_ERR_STATE);
+  CHECK(gable_solver_work_create(s, 1, &w) == GABLE_ERR_STATE);
+  gable_solver_destroy(&s);
+  incomplete_factors_free(&g);
+}
+
 /* Each allocation of an import and of a work fails once. */
 static void memory_fails(void)
 {
@@ -320,6 +338,7 @@ int main(void)
   else
     speed();
   complete();
+  refused_by_method();
   memory_fails();
   gable_context_destroy(&ctx);
   return 0;
