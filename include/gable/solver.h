@@ -135,16 +135,18 @@ GABLE_API gable_status gable_order_read(gable_context *ctx, const char *path, ga
 GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_view *a);
 
 /* Local.  Factors the matrix with the values val, [nnz] in the order and type of the analysed view; NULL: the values
- * that were analysed.  With GABLE_REUSE_ALL only the first factorization after an analysis allocates structure.  The
- * values decide the method, whatever reuse is: where a Cholesky pivot is not positive the solver takes L D L^T; where
- * that is unstable, or the values are no longer symmetric, LU. Create works again where they do not fit then.  An
- * explicit method stays: Cholesky returns GABLE_ERR_SINGULAR at such a pivot, and both symmetric methods
+ * that s has, the last ones given.  With GABLE_REUSE_ALL only the first factorization after an analysis allocates
+ * structure.  The values decide the method, whatever reuse is: where a Cholesky pivot is not positive the solver takes
+ * L D L^T; where that is unstable, or the values are no longer symmetric, LU. Create works again where they do not fit
+ * then.  An explicit method stays: Cholesky returns GABLE_ERR_SINGULAR at such a pivot, and both symmetric methods
  * GABLE_ERR_ARGUMENT for unsymmetric values.  A matrix that was factored without a matching and has a large backward
  * error is analysed again with one, unless reuse forbids it; see GABLE_SOLVER_DRIFT.  These errors leave s with its old
  * values and factor: GABLE_ERR_STATE before analyse; GABLE_ERR_NOT_FINITE, NaN or infinity in val; GABLE_ERR_ARGUMENT,
  * val breaks the declared symmetry (the entry is named).  GABLE_ERR_SINGULAR also with options.strict for a numerically
- * singular matrix.  GABLE_ERR_MEMORY names the bytes.  After these and other errors there is no factor, and solve
- * returns GABLE_ERR_STATE. Retry factor; if it returns GABLE_ERR_STATE, call analyse first. */
+ * singular matrix, and where pivots were replaced and rcond is not known.  GABLE_ERR_MEMORY names the bytes.
+ * GABLE_ERR_NOT_FINITE also where entries overflow by the scalings that reuse keeps, or the factorization does:
+ * GABLE_REUSE_ROWS finds new scalings.  After these and other errors there is no factor, and solve returns
+ * GABLE_ERR_STATE. Retry factor; if it returns GABLE_ERR_STATE, call analyse first. */
 GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse reuse);
 
 /* Local.  Scratch memory and stream for solves with s, of one at a time.  Up to max_rhs right-hand sides are solved
@@ -238,12 +240,13 @@ typedef struct gable_solve_report { /* of the last gable_solver_solve with a wor
 GABLE_API gable_status gable_solver_work_report(const gable_solver_work *w, gable_solve_report *report);
 
 /* Local.  Estimates by Hager and Higham; a few solves each.  rcond = 1 / (||A||_1 ||A^-1||_1), 0 where no double holds
- * ||A^-1||_1: below 2.2e-16 the matrix is numerically singular.  forward_error bounds max |x - x_true| / max |x| for
- * the column b, x (one column), which may lie in device memory where solves take such vectors.  Where the factor is on
- * a GPU the vectors of an estimate are there too; both calls wait for w's stream and are not for a CUDA graph.  There,
- * with refine_steps 0, the first call that has to refine (pivots were replaced, or the factor is one of floats) takes
- * 54 n doubles of device memory, or fewer where n < 24, which w keeps: GABLE_ERR_MEMORY.  Elsewhere both allocate
- * nothing.  Both are NaN, and the determinant with them, where GABLE_SOLVER_OTHER_VALUES is 1. */
+ * ||A^-1||_1: below 2.2e-16 the matrix is numerically singular; NaN where solves by the factor are too far off to tell.
+ * forward_error bounds max |x - x_true| / max |x| for the column b, x (one column), which may lie in device memory
+ * where solves take such vectors.  Where the factor is on a GPU the vectors of an estimate are there too; both calls
+ * wait for w's stream and are not for a CUDA graph.  There, with refine_steps 0, the first call that has to refine
+ * (pivots were replaced, or the factor is one of floats, has grown or was imported) takes 54 n doubles of device
+ * memory, or fewer where n < 24, which w keeps: GABLE_ERR_MEMORY. Elsewhere both allocate nothing.  Both are NaN, and
+ * the determinant with them, where GABLE_SOLVER_OTHER_VALUES is 1. */
 GABLE_API gable_status gable_solver_rcond(const gable_solver *s, gable_solver_work *w, double *rcond);
 GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_solver_work *w, gable_op op,
                                                   const gable_vectors_view *b, const gable_vectors_view *x,

@@ -29,7 +29,7 @@ void gi_attempt_release(gable_context *ctx, gi_attempt *a)
   memset(a, 0, sizeof *a);
 }
 
-static int has_grown(const gi_factor *f)
+int gi_attempt_has_grown(const gi_factor *f)
 {
   return f->max_factor > GROWTH * f->max_entry;
 }
@@ -93,7 +93,7 @@ static gable_status judge(gable_solver *s, int fresh, int *good)
   const gi_factor *f = s->factor;
   gi_verdict *v = &s->verdict;
   const double begin = gi_now(), tolerance = gi_pipeline_tolerance(s, GABLE_TYPE_D);
-  const int small = f->perturbed == 0 && !has_grown(f);
+  const int small = f->perturbed == 0 && !gi_attempt_has_grown(f);
   *v = (gi_verdict){0};
   *good = f->kind == GI_CHOLESKY ? s->problem.values_symmetric : small && !(fresh && may_hide_growth(s));
   if (*good) return GABLE_OK;
@@ -155,13 +155,13 @@ static gable_status keep_small_pivots(gable_solver *s)
   gi_arrangement *a = &s->arrangement;
   const gi_factor *f = s->factor;
   if (f->kind == GI_CHOLESKY || a->matched == 2 || s->options.tiny_pivot > 0) goto done;
-  int wrong = f->perturbed > 0 && (a->keeps_small || !has_grown(f));
+  int wrong = f->perturbed > 0 && (a->keeps_small || !gi_attempt_has_grown(f));
   while (wrong) {
     s->rejected++;
     s->rejected_s += s->factor_s;
     a->keeps_small = !a->keeps_small;
     GI_TRY(gi_pipeline_eliminate(s));
-    wrong = a->keeps_small && (f->perturbed > 0 || has_grown(f));
+    wrong = a->keeps_small && (f->perturbed > 0 || gi_attempt_has_grown(f));
   }
 done:
   return status;

@@ -10,6 +10,9 @@
  * then the rows of partial pivoting.  When nothing is good enough the best of them all is kept, and s->drift is 1. */
 gable_status gi_attempts_factor(gable_solver *s, int may_arrange);
 
+/* Its entries are so large that it may have lost those of A'. */
+int gi_attempt_has_grown(const gi_factor *f);
+
 void gi_attempt_release(gable_context *ctx, gi_attempt *a);
 
 /* For attempts.c, by pipeline.c.  Arranges the problem anew; keep_order: the order of columns there is serves again. */

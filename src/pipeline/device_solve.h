@@ -26,7 +26,7 @@ void gi_device_refinement_destroy(gable_context *ctx, gi_device_refinement **w);
 typedef enum gi_refine_report {
   GI_REPORT_DEVICE, /* of vectors in device memory */
   GI_REPORT_HOST,
-  GI_REPORT_NONE, /* nobody looks */
+  GI_REPORT_ESTIMATE, /* of estimates of rcond and of forward errors */
   GI_REFINE_REPORTS
 } gi_refine_report;
 

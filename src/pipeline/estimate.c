@@ -5,6 +5,7 @@
 
 #include "device/arena.h"
 #include "krylov/condition.h"
+#include "pipeline/attempts.h"
 #include "pipeline/work.h"
 #include "sparse/vectors.h"
 
@@ -16,11 +17,13 @@ done:
   return status;
 }
 
-/* A factor with replaced pivots alone has the inverse of another matrix, and one of floats where rcond is below their
- * rounding. */
+/* A factor with replaced pivots alone has the inverse of another matrix, and so has one of floats where rcond is below
+ * their rounding, one that has grown or was judged bad, and one from elsewhere, which may be incomplete. */
 static int needs_corrections(const gable_solver *s)
 {
-  return s->factor && (s->factor->perturbed || s->factor->type == GABLE_TYPE_S);
+  const gi_factor *f = s->factor;
+  if (s->arrangement.matched == GI_ROWS_IMPORTED) return 1;
+  return f && (f->perturbed || f->type == GABLE_TYPE_S || s->drift || gi_attempt_has_grown(f));
 }
 
 /* The inverse of a nearly singular matrix is found as large as the solves are accurate: to this tolerance at least. */
@@ -41,6 +44,7 @@ static gable_status corrected_inverse(void *user, gable_op op, gable_idx count, 
   for (gable_idx j = 0; j < count; j++) {
     memcpy(w->b, b + (gable_off)j * n, (size_t)n * sizeof *w->b); /* x may be b */
     GI_TRY(gi_pipeline_refines(w->solver, w, op, w->b, x + (gable_off)j * n, &how, &result));
+    w->missed |= !(result.backward_error <= how.tolerance);
   }
 done:
   return status;
@@ -154,6 +158,11 @@ done:
   return status;
 }
 
+static gi_device_refinement *corrections_of(const gable_solver *s, const gable_solver_work *w)
+{
+  return needs_own_room(s) ? w->estimate->corrections : w->device_refinement;
+}
+
 static gable_status corrected_inverse_there(void *user, gable_op op, gable_idx count, const double *b, double *x)
 {
   const gable_solver_work *w = user;
@@ -165,10 +174,21 @@ static gable_status corrected_inverse_there(void *user, gable_op op, gable_idx c
                                         .max_steps = MOST_CORRECTIONS,
                                         .max_gmres = w->restart,
                                         .loops = 1,
-                                        .report = GI_REPORT_NONE};
+                                        .report = GI_REPORT_ESTIMATE};
   (void)count; /* 1 */
-  return gi_device_solve(needs_own_room(s) ? w->estimate->corrections : w->device_refinement, op, &how, &from, &to,
-                         w->stream);
+  return gi_device_solve(corrections_of(s, w), op, &how, &from, &to, w->stream);
+}
+
+/* Whether one of them missed its tolerance since the last look. */
+static gable_status look_at_corrections(const gable_solver *s, gable_solver_work *w)
+{
+  gable_status status = GABLE_OK;
+  gik_refine_summary found;
+  if (!needs_corrections(s)) goto done;
+  GI_TRY(gi_device_refinement_look(corrections_of(s, w), GI_REPORT_ESTIMATE, w->stream, &found));
+  w->missed = !(found.backward <= found.required);
+done:
+  return status;
 }
 
 static gi_near_inverse near_inverse_there(const gable_solver *s)
@@ -183,7 +203,9 @@ static gable_status inverse_norm_there(const gable_solver *s, gable_solver_work 
   const gi_inverse of = {.n = w->n, .op = GABLE_OP_N, .inverse = near_inverse_there(s), .user = w, .enough = enough};
   int before;
   GI_TRY(enter(w->ctx, &before));
+  if (needs_corrections(s)) gi_device_refinement_forget(corrections_of(s, w), GI_REPORT_ESTIMATE, w->stream);
   GI_TRY(gi_inverse_norm(&at, &of, w->estimate->work, norm));
+  GI_TRY(look_at_corrections(s, w));
 done:
   return leave(w, before, status);
 }
@@ -295,7 +317,8 @@ done:
 
 /* ---- where the factor is ---- */
 
-/* *rcond: an upper bound, within a factor of 3 as a rule; one below bar may be larger. */
+/* *rcond: an upper bound, within a factor of 3 as a rule; one below bar may be larger.  NaN: a solve missed its
+ * tolerance, so the inverse may be larger than it says. */
 static gable_status rcond_above(const gable_solver *s, gable_solver_work *w, double bar, double *rcond)
 {
   gable_status status = GABLE_OK;
@@ -315,9 +338,11 @@ static gable_status rcond_above(const gable_solver *s, gable_solver_work *w, dou
     goto done;
   }
   if (w->device) GI_TRY(make_corrections(s, w));
+  w->missed = 0;
   const double enough = bar > 0 && norm > 0 ? 1 / norm / bar : 0;
   GI_TRY((w->device ? inverse_norm_there : inverse_norm_here)(s, w, isfinite(enough) ? enough : 0, &inverse_norm));
   *rcond = !a.n ? 1 : isfinite(inverse_norm) ? 1 / norm / inverse_norm : 0;
+  if (w->missed && *rcond >= DBL_EPSILON) *rcond = NAN;
 done:
   return status;
 }
@@ -344,6 +369,11 @@ gable_status gi_pipeline_find_singular(gable_solver *s)
   GI_REQUIRE(!s->singular || !s->options.strict, GABLE_ERR_SINGULAR,
              "the matrix is numerically singular: %lld pivots were replaced, rcond is %.1e",
              (long long)s->factor->perturbed, rcond);
+  GI_REQUIRE(
+      !isnan(rcond) || !s->options.strict, GABLE_ERR_SINGULAR,
+      "the matrix may be numerically singular: %lld pivots were replaced, and no solve with the factor is accurate "
+      "enough to tell rcond",
+      (long long)s->factor->perturbed);
 done:
   gi_pipeline_work_destroy(&w);
   return status;

@@ -86,6 +86,7 @@ struct gable_solver_work {
   gi_refine_work *refine;           /* on the CPU */
   double *b, *x;                    /* [columns * n] for vectors that are not plain columns of doubles */
   double *scratch;                  /* [4n] of the estimates on the CPU */
+  int missed;                       /* 1: a corrected solve of the estimate of rcond missed its tolerance */
   gable_solve_report report;
 };
 
@@ -95,8 +96,8 @@ gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse re
 /* What sweeps read, after each factorization, load and import: the factor on the context's device, where that is not
  * the CPU, and in the form of options.solve_method. */
 gable_status gi_pipeline_prepare(gable_solver *s);
-
 gable_status gi_pipeline_prepare_taken(gable_solver *s); /* after load and import: an error leaves s empty */
+
 /* Seconds that options.solves solves are predicted to take on the CPU, and on a GPU with what prepares them: by
  * clusters until their inverses do not serve.  There are panels. */
 void gi_pipeline_predict(const gable_solver *s, double *host_s, double *device_s);

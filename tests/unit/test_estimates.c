@@ -211,10 +211,133 @@ static void worst_column(void)
   test_system_free(&a);
 }
 
+/* tridiag(-1, 2 + shift, -1) by columns, or a factor of it. */
+typedef struct tridiagonal {
+  int64_t ptr[N + 1];
+  gable_idx idx[3 * N];
+  double val[3 * N];
+} tridiagonal;
+
+static gable_matrix_view tridiagonal_view(const tridiagonal *t)
+{
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  v.n_rows = v.n_cols = N;
+  v.format = GABLE_FORMAT_CSC;
+  v.ptr = t->ptr;
+  v.idx = t->idx;
+  v.val = t->val;
+  return v;
+}
+
+static void set_tridiagonal(tridiagonal *t, double shift)
+{
+  int64_t k = 0;
+  for (gable_idx j = 0; j < N; j++) {
+    for (gable_idx i = j ? j - 1 : 0; i < N && i <= j + 1; i++, k++) {
+      t->idx[k] = i;
+      t->val[k] = i == j ? 2 + shift : -1;
+    }
+    t->ptr[j + 1] = k;
+  }
+}
+
+/* Unit L, or U. */
+static void set_bidiagonal(tridiagonal *t, double shift, int upper)
+{
+  double pivot = 0;
+  int64_t k = 0;
+  for (gable_idx j = 0; j < N; j++) {
+    pivot = 2 + shift - (j ? 1 / pivot : 0);
+    if (upper && j) t->idx[k] = j - 1, t->val[k++] = -1;
+    t->idx[k] = j, t->val[k++] = upper ? pivot : 1;
+    if (!upper && j + 1 < N) t->idx[k] = j + 1, t->val[k++] = -1 / pivot;
+    t->ptr[j + 1] = k;
+  }
+}
+
+/* A factor from elsewhere, of another matrix: the estimates are those of A, as with a factor of its own. */
+static void check_imported(void)
+{
+  const double shift = 0.01;
+  static tridiagonal t, l, u;
+  double b[N], x[N], rcond[2], forward[2];
+  gable_vectors_view vb = test_vectors(N, 1, b), vx = test_vectors(N, 1, x);
+  set_tridiagonal(&t, 0);
+  set_bidiagonal(&l, shift, 0);
+  set_bidiagonal(&u, shift, 1);
+  const gable_matrix_view a = tridiagonal_view(&t), vl = tridiagonal_view(&l), vu = tridiagonal_view(&u);
+  for (int i = 0; i < N; i++) b[i] = 1;
+  for (int own = 0; own < 2; own++) {
+    gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
+    gable_solver *s = NULL;
+    gable_solver_work *w = NULL;
+    f.n = N;
+    f.l = &vl;
+    f.u = &vu;
+    if (own) {
+      s = test_factored(ctx, &a, NULL);
+    } else {
+      CHECK_OK(gable_solver_create(ctx, NULL, &s));
+      CHECK_OK(gable_solver_import(s, &f, &a));
+    }
+    CHECK_OK(gable_solver_work_create(s, 1, &w));
+    CHECK_OK(gable_solver_rcond(s, w, &rcond[own]));
+    if (!own) CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx));
+    CHECK_OK(gable_solver_forward_error(s, w, GABLE_OP_N, &vb, &vx, &forward[own]));
+    gable_solver_work_destroy(&w);
+    gable_solver_destroy(&s);
+  }
+  CHECK(fabs(rcond[0] - rcond[1]) <= 1e-6 * rcond[1], "rcond %g, by a factor of its own %g", rcond[0], rcond[1]);
+  CHECK(forward[0] >= 0.9 * forward[1] && forward[0] <= 2 * forward[1], "forward error %g, by a factor of its own %g",
+        forward[0], forward[1]);
+}
+
+/* Two equal rows under the arrangement of other values: corrections by the factor stall, so that no solve shows the
+ * inverse to be large.  rcond is below rounding or not known, and strict refuses them all. */
+static void check_stalled(void)
+{
+  enum { MATRICES = 200 };
+  const int64_t ptr[] = {0, 2, 4, 5};
+  const gable_idx idx[] = {0, 1, 0, 1, 2};
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  gi_random r = gi_random_seed(1);
+  v.n_rows = v.n_cols = 3;
+  v.ptr = ptr;
+  v.idx = idx;
+  for (int k = 0; k < MATRICES; k++) {
+    const double p = 2 * gi_random_unit(&r) - 1, q = 2 * gi_random_unit(&r) - 1;
+    const double first[] = {2 + gi_random_unit(&r), 2 * gi_random_unit(&r) - 1, 2 * gi_random_unit(&r) - 1,
+                            2 + gi_random_unit(&r), 1.5};
+    const double singular[] = {p, q, p, q, gi_random_unit(&r) + 0.5};
+    for (int strict = 0; strict < 2; strict++) {
+      gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+      gable_solver *s = NULL;
+      gable_solver_work *w = NULL;
+      double rcond;
+      options.strict = strict;
+      v.val = first;
+      s = test_factored(ctx, &v, &options);
+      const gable_status status = gable_solver_factor(s, singular, GABLE_REUSE_ALL);
+      CHECK(status == (strict ? GABLE_ERR_SINGULAR : GABLE_OK), "matrix %d, strict %d: %d", k, strict, status);
+      if (strict) {
+        gable_solver_destroy(&s);
+        continue;
+      }
+      CHECK_OK(gable_solver_work_create(s, 1, &w));
+      CHECK_OK(gable_solver_rcond(s, w, &rcond));
+      CHECK(!(rcond >= DBL_EPSILON), "matrix %d: rcond %g", k, rcond);
+      gable_solver_work_destroy(&w);
+      gable_solver_destroy(&s);
+    }
+  }
+}
+
 int main(int argc, char **argv)
 {
   ctx = test_place(argc, argv, NULL);
   for (uint64_t seed = 1; seed <= 10; seed++) check_estimates(seed);
+  check_imported();
+  check_stalled();
   worst_column();
   for (int kind = 0; kind < TEST_KINDS; kind++)
     if (kind != TEST_WILD) check_beside_cpu((test_kind)kind, 4); /* the scales of that one leave rounding alone */
