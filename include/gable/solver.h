@@ -277,7 +277,7 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(MEMORY_PREDICTED, int64_t, 1, "bytes it will hold at most while it factors, without the copy of a solve_method")   \
   X(MEMORY, int64_t, 1, "bytes held by the solver now")                                                                \
   X(SOLVE_BYTES, double, 1, "bytes that one sweep for one right-hand side reads and writes at least")                  \
-  X(LOG_ABS_DETERMINANT, double, 1, "log |det A|, a replaced pivot counted as what it became: finite")                 \
+  X(LOG_ABS_DETERMINANT, double, 1, "log |det A| (imported: |det L U|), a replaced pivot as what it became: finite")   \
   X(SIGN_DETERMINANT, int64_t, 1, "1 or -1: sign of the same; not reliable where PERTURBED_PIVOTS is above 0")         \
   X(POSITIVE_EIGENVALUES, int64_t, 1, "of a symmetric A, by the signs of its pivots (its inertia); of LU not known")   \
   X(NEGATIVE_EIGENVALUES, int64_t, 1, "the same way")                                                                  \

@@ -44,10 +44,37 @@ int from_supernodes(const int **first, const int **column)
   return 0;
 }
 
+/* What the import of other objects says, all of a diagonal 3 x 3 matrix whose last entry is last; NULL: as it should.
+ */
+static const char *refuses_others(gable_solver *s, double last)
+{
+  int ptr[] = {0, 1, 2, 3}, idx[] = {0, 1, 2};
+  double real[] = {1, 2, last}, complex_entries[] = {1, 1, 2, 0, last, 0};
+  const char *wrong = NULL;
+  klu_common own = c;
+  own.halt_if_singular = 0;
+  klu_symbolic *other = klu_analyze(3, ptr, idx, &own);
+  klu_numeric *of_other = klu_factor(ptr, idx, real, other, &own);
+  klu_numeric *of_complex = klu_z_factor(ptr, idx, complex_entries, other, &own);
+  if (gable_import_klu(s, other, of_other, &c, NULL) != (last == 0 ? GABLE_ERR_SINGULAR : GABLE_OK))
+    wrong = "a singular matrix";
+  else if (gable_import_klu(s, other, of_complex, &c, NULL) != GABLE_ERR_ARGUMENT)
+    wrong = "complex factors";
+  else if (symbolic->n != 3 && gable_import_klu(s, other, numeric, &c, NULL) != GABLE_ERR_ARGUMENT)
+    wrong = "objects of two matrices";
+  klu_free_numeric(&of_other, &own);
+  klu_z_free_numeric(&of_complex, &own);
+  klu_free_symbolic(&other, &own);
+  return wrong;
+}
+
 const char *from_refuses(gable_solver *s)
 {
-  klu_common singular = c;
+  klu_common after = c;
+  const char *wrong = refuses_others(s, 0);
   if (gable_import_klu(s, symbolic, NULL, &c, NULL) != GABLE_ERR_ARGUMENT) return "no numeric object";
-  singular.status = KLU_SINGULAR;
-  return gable_import_klu(s, symbolic, numeric, &singular, NULL) == GABLE_ERR_SINGULAR ? NULL : "a singular matrix";
+  if (!wrong) wrong = refuses_others(s, 4);
+  if (wrong) return wrong;
+  after.status = KLU_SINGULAR; /* of a later matrix */
+  return gable_import_klu(s, symbolic, numeric, &after, NULL) ? "a status of another matrix" : NULL;
 }

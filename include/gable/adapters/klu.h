@@ -51,9 +51,23 @@ static inline int gable_klu_take(gable_klu_arrays *w, const klu_symbolic *symbol
          w->divisor && w->scale;
 }
 
+/* Why these objects give no factors of ours, GABLE_OK: they do.  common->status is that of KLU's last call, which may
+ * have been for another matrix. */
+static inline gable_status gable_klu_check(const klu_symbolic *symbolic, const klu_numeric *numeric)
+{
+  const double *diagonal = (const double *)numeric->Udiag;
+  if (numeric->n != symbolic->n || numeric->nblocks != symbolic->nblocks)
+    return gable_set_error(GABLE_ERR_ARGUMENT, "KLU: the symbolic and the numeric object are of different matrices");
+  if (numeric->n > 0 && numeric->worksize >= 64 * (size_t)numeric->n) /* 32 n bytes where entries are real */
+    return gable_set_error(GABLE_ERR_ARGUMENT, "KLU: the factor is complex: give one of klu_factor");
+  for (int k = 0; k < numeric->n; k++)
+    if (diagonal[k] == 0) return gable_set_error(GABLE_ERR_SINGULAR, "KLU: the matrix is singular");
+  return GABLE_OK;
+}
+
 /* Local.  Makes L U + F = P (R^-1 A) Q of klu_factor or klu_refactor the factor of s (gable_solver_import); F has the
  * entries right of the diagonal blocks.  a: the matrix, with values, or NULL.  Arrays are copied; KLU's objects are not
- * changed.  O(entries) in time and memory.  GABLE_ERR_ARGUMENT: an object is NULL, or gives no factors;
+ * changed.  O(entries) in time and memory.  GABLE_ERR_ARGUMENT: an object is NULL, complex, or of another matrix;
  * GABLE_ERR_SINGULAR: KLU found the matrix singular; GABLE_ERR_MEMORY; those of gable_solver_import. */
 static inline gable_status gable_import_klu(gable_solver *s, klu_symbolic *symbolic, klu_numeric *numeric,
                                             klu_common *common, const gable_matrix_view *a)
@@ -66,7 +80,8 @@ static inline gable_status gable_import_klu(gable_solver *s, klu_symbolic *symbo
   memset(&w, 0, sizeof w);
   if (!s || !symbolic || !numeric || !common)
     return gable_set_error(GABLE_ERR_ARGUMENT, "KLU: the solver or one of KLU's objects is NULL");
-  if (common->status == KLU_SINGULAR) return gable_set_error(GABLE_ERR_SINGULAR, "KLU: the matrix is singular");
+  status = gable_klu_check(symbolic, numeric);
+  if (status) return status;
   if (!gable_klu_take(&w, symbolic, numeric))
     status = gable_set_error(GABLE_ERR_MEMORY, "out of memory for the factors of KLU");
   else if (!klu_extract(numeric, symbolic, w.lp, w.li, w.lx, w.up, w.ui, w.ux, w.fp, w.fi, w.fx, w.p, w.q, w.divisor,

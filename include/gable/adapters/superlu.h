@@ -38,10 +38,11 @@ static inline void gable_superlu_split(const SuperMatrix *l, const SuperMatrix *
 
 /* Local.  Makes L U = P_r (R A C) P_c^T of dgstrf, dgssv or dgssvx the factor of s (gable_solver_import): l is
  * supernodal (SLU_SC), u by columns (SLU_NC), perm_r and perm_c [n] as SuperLU returns them.  equed, row_scale (R) and
- * col_scale (C), [n] each: of dgssvx, 'N' and NULL where nothing was scaled.  a: the matrix as it was before any
- * scaling, with values, or NULL.  The supernodes of L are used as they are.  Arrays are copied; SuperLU's objects are
- * not changed.  O(entries) in time and memory. GABLE_ERR_ARGUMENT: matrices of another storage, type or size;
- * GABLE_ERR_MEMORY; those of gable_solver_import. */
+ * col_scale (C), [n] each: of dgssvx, 'N' and NULL where nothing was scaled.  Of an A stored by rows (SLU_NR) dgssv and
+ * dgssvx factor A^T, which nothing here shows: s solves with A^T then, its op T with A, and a is A^T.  a: the matrix as
+ * it was before any scaling, with values, or NULL.  The supernodes of L are used as they are.  Arrays are copied;
+ * SuperLU's objects are not changed.  O(entries) in time and memory. GABLE_ERR_ARGUMENT: matrices of another storage,
+ * type or size; GABLE_ERR_MEMORY; those of gable_solver_import. */
 static inline gable_status gable_import_superlu(gable_solver *s, const SuperMatrix *l, const SuperMatrix *u,
                                                 const int *perm_r, const int *perm_c, char equed,
                                                 const double *row_scale, const double *col_scale,
