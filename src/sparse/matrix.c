@@ -1,6 +1,7 @@
 /* matrix.c: gable_matrix, and the reader for the format that a file's first bytes show. */
 #include "sparse/matrix.h"
 
+#include <math.h>
 #include <string.h>
 
 gable_status gi_matrix_create(gable_context *ctx, gable_matrix **out)
@@ -60,9 +61,24 @@ done:
   return status;
 }
 
+gable_structure gi_matrix_structure(const gable_matrix *a)
+{
+  const int as_symmetric = a->structure == GABLE_STRUCTURE_HERMITIAN && a->field != GABLE_FIELD_COMPLEX;
+  return as_symmetric ? GABLE_STRUCTURE_SYMMETRIC : a->structure;
+}
+
 gable_structure gi_matrix_file_structure(const gable_matrix *a)
 {
-  return a->part == GABLE_PART_FULL ? GABLE_STRUCTURE_GENERAL : a->structure;
+  return a->part == GABLE_PART_FULL ? GABLE_STRUCTURE_GENERAL : gi_matrix_structure(a);
+}
+
+gable_field gi_matrix_file_field(const gable_matrix *a)
+{
+  const double beyond = 0x1p53; /* the integers below are doubles, all of them */
+  if (a->field != GABLE_FIELD_INTEGER) return a->field;
+  for (gable_off p = 0; p < a->csc.ptr[a->csc.n_cols]; p++)
+    if (!(fabs(a->csc.val[p]) < beyond)) return GABLE_FIELD_REAL; /* NaN too */
+  return GABLE_FIELD_INTEGER;
 }
 
 gable_status gi_matrix_file_part(const gable_matrix *a, gi_csc *out, int *own)

@@ -42,8 +42,15 @@ gable_status gi_mm_write(gi_sink *sink, const gable_matrix *a);
 gable_status gi_rb_write(gi_sink *sink, const gable_matrix *a);
 gable_status gi_binary_write(gi_sink *sink, const gable_matrix *a);
 
+/* a's structure as every reader takes it: a hermitian matrix that is not complex is symmetric. */
+gable_structure gi_matrix_structure(const gable_matrix *a);
+
 /* What a text file says of a: general when both triangles are stored. */
 gable_structure gi_matrix_file_structure(const gable_matrix *a);
+
+/* The field that a text file can carry: real instead of integer where a value is not finite or has 2^53 and more, which
+ * is written with an exponent.  O(nnz). */
+gable_field gi_matrix_file_field(const gable_matrix *a);
 
 /* *out = what a text file holds of a: of one stored triangle the lower one.  Borrows a's arrays where it can; *own = 1
  * when out must be released. */

@@ -125,6 +125,51 @@ static void every_size(gable_context *ctx, gi_random *r)
   gable_matrix_destroy(&a);
 }
 
+/* The text formats call integers real from 2^53 on, where the writer uses exponents and 64 bits end. */
+static void integers(gable_context *ctx, double value, gable_field text_field)
+{
+  gable_read_options options = GABLE_READ_OPTIONS_INIT;
+  gi_random r = gi_random_seed(1);
+  gable_matrix *a = small_matrix(ctx, &r, 3, 3, 1, GABLE_FIELD_INTEGER, GABLE_STRUCTURE_GENERAL, GABLE_PART_FULL);
+  char path[100];
+  options.accept_nonfinite = 1;
+  a->csc.val[0] = value, a->csc.val[4] = -value;
+  for (int e = 0; e < N_PLAIN; e++) {
+    gable_matrix *b = NULL;
+    snprintf(path, sizeof path, "%s/%s", folder, endings[e]);
+    CHECK_OK(gable_matrix_write(a, path, GABLE_FILE_AUTO));
+    CHECK_OK(gable_matrix_read(ctx, path, &options, &b));
+    CHECK(b->field == (e == 2 ? GABLE_FIELD_INTEGER : text_field), "%s: field %d of %g", endings[e], b->field, value);
+    for (int k = 0; k < 9; k++)
+      CHECK(b->csc.val[k] == a->csc.val[k] || (isnan(b->csc.val[k]) && isnan(a->csc.val[k])), "%s: %.17g for %.17g",
+            endings[e], b->csc.val[k], a->csc.val[k]);
+    CHECK(!unlink(path), "%s", path);
+    gable_matrix_destroy(&b);
+  }
+  gable_matrix_destroy(&a);
+}
+
+/* A real view that declares its matrix hermitian: every format calls it symmetric. */
+static void real_hermitian(gable_context *ctx, gable_part part)
+{
+  gable_off ptr[] = {0, 1, 2};
+  gable_idx idx[] = {0, 1};
+  double val[] = {4, 5};
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  gable_matrix *a = NULL;
+  view.n_rows = view.n_cols = 2, view.ptr = ptr, view.idx = idx, view.val = val;
+  view.structure = GABLE_STRUCTURE_HERMITIAN, view.part = part;
+  CHECK_OK(gable_matrix_from_view(ctx, &view, &a));
+  for (int e = 0; e < N_PLAIN; e++) {
+    gable_matrix *b = through(ctx, a, endings[e]);
+    const int general = part == GABLE_PART_FULL && e < 2;
+    CHECK(b->structure == (general ? GABLE_STRUCTURE_GENERAL : GABLE_STRUCTURE_SYMMETRIC), "%s", endings[e]);
+    check_same_entries(&a->csc, &b->csc, endings[e]);
+    gable_matrix_destroy(&b);
+  }
+  gable_matrix_destroy(&a);
+}
+
 /* A real matrix, through all formats in turn. */
 static void real_matrix(gable_context *ctx, const char *path, gable_off nnz)
 {
@@ -163,6 +208,12 @@ int main(void)
     every_size(ctx, &r);
   }
   check_forged(ctx);
+  integers(ctx, 0x1p53 - 1, GABLE_FIELD_INTEGER);
+  integers(ctx, 0x1p53, GABLE_FIELD_REAL);
+  integers(ctx, 1e19, GABLE_FIELD_REAL);
+  integers(ctx, INFINITY, GABLE_FIELD_REAL);
+  integers(ctx, NAN, GABLE_FIELD_REAL);
+  for (int part = GABLE_PART_FULL; part <= GABLE_PART_UPPER; part++) real_hermitian(ctx, (gable_part)part);
   real_matrix(ctx, "tests/data/west0479.mtx.gz", 1910);
   real_matrix(ctx, "tests/data/1138_bus.mtx.gz", 2596);
   real_matrix(ctx, "tests/data/young1c.mtx.gz", 4089);

@@ -32,7 +32,7 @@ gable_status gi_binary_write(gi_sink *sink, const gable_matrix *a)
   gi_binary_header h = {.version = GI_BINARY_VERSION, .order = GI_BINARY_ORDER};
   memcpy(h.magic, GI_BINARY_MAGIC, sizeof h.magic);
   h.field = (int32_t)a->field;
-  h.structure = (int32_t)a->structure;
+  h.structure = (int32_t)gi_matrix_structure(a);
   h.part = (int32_t)a->part;
   h.dense = a->dense;
   h.words = words;

@@ -77,8 +77,8 @@ gable_status gi_mm_write(gi_sink *sink, const gable_matrix *a)
   gable_structure structure = gi_matrix_file_structure(a);
   int own = 0, dense = a->dense && a->csc.val;
   GI_TRY(gi_matrix_file_part(a, &c, &own));
-  GI_TRY(gi_sink_text(sink, "%%%%MatrixMarket matrix %s %s %s\n", dense ? "array" : "coordinate", field_word(a->field),
-                      structure_word(structure)));
+  GI_TRY(gi_sink_text(sink, "%%%%MatrixMarket matrix %s %s %s\n", dense ? "array" : "coordinate",
+                      field_word(gi_matrix_file_field(a)), structure_word(structure)));
   GI_TRY(gi_sink_text(sink, "%d %d", c.n_rows, c.n_cols));
   if (!dense) GI_TRY(gi_sink_text(sink, " %lld", (long long)c.ptr[c.n_cols]));
   GI_TRY(gi_sink_text(sink, "\n"));

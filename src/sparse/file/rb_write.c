@@ -74,10 +74,10 @@ static gable_status end_fields(fields *f)
   return f->taken ? gi_sink_write(f->sink, "\n", 1) : GABLE_OK;
 }
 
-static const char *type_of(const gable_matrix *a, char *type)
+static const char *type_of(const gable_matrix *a, gable_field field, char *type)
 {
   static const char kinds[] = "pric", shapes[] = "ushzs";
-  type[0] = kinds[a->field];
+  type[0] = kinds[field];
   type[1] = gi_matrix_file_structure(a) == GABLE_STRUCTURE_GENERAL && a->csc.n_rows != a->csc.n_cols
                 ? 'r'
                 : shapes[gi_matrix_file_structure(a)];
@@ -96,8 +96,8 @@ static int widest_integer(const gi_csc *c)
   return width + 1;
 }
 
-static gable_status write_header(const gable_matrix *a, const gi_csc *c, const fields *ptr, const fields *idx,
-                                 const fields *val)
+static gable_status write_header(const gable_matrix *a, gable_field field, const gi_csc *c, const fields *ptr,
+                                 const fields *idx, const fields *val)
 {
   gable_status status = GABLE_OK;
   gable_off nnz = c->ptr[c->n_cols];
@@ -106,13 +106,13 @@ static gable_status write_header(const gable_matrix *a, const gi_csc *c, const f
   gi_sink *sink = ptr->sink;
   snprintf(format[0], sizeof format[0], "(%dI%d)", ptr->per_line, ptr->width);
   snprintf(format[1], sizeof format[1], "(%dI%d)", idx->per_line, idx->width);
-  snprintf(format[2], sizeof format[2], a->field == GABLE_FIELD_INTEGER ? "(%dI%d)" : "(%dE%d.16)", val->per_line,
+  snprintf(format[2], sizeof format[2], field == GABLE_FIELD_INTEGER ? "(%dI%d)" : "(%dE%d.16)", val->per_line,
            val->width);
   GI_TRY(gi_sink_text(sink, "%-72s%-8s\n", "a matrix written by Gable", "gable"));
   GI_TRY(gi_sink_text(sink, "%14lld %13lld %13lld %13lld\n", (long long)(lines[0] + lines[1] + lines[2]),
                       (long long)lines[0], (long long)lines[1], (long long)lines[2]));
-  GI_TRY(gi_sink_text(sink, "%s%11s%14d %13d %13lld %13d\n", type_of(a, type), "", c->n_rows, c->n_cols, (long long)nnz,
-                      0));
+  GI_TRY(gi_sink_text(sink, "%s%11s%14d %13d %13lld %13d\n", type_of(a, field, type), "", c->n_rows, c->n_cols,
+                      (long long)nnz, 0));
   GI_TRY(gi_sink_text(sink, "%-16s%-16s%-20s\n", format[0], format[1], c->val ? format[2] : ""));
 done:
   return status;
@@ -125,10 +125,11 @@ gable_status gi_rb_write(gi_sink *sink, const gable_matrix *a)
   int own = 0;
   GI_TRY(gi_matrix_file_part(a, &c, &own));
   gable_off nnz = c.ptr[c.n_cols];
-  int integers = a->field == GABLE_FIELD_INTEGER;
+  const gable_field field = gi_matrix_file_field(a);
+  const int integers = field == GABLE_FIELD_INTEGER;
   fields ptr = fields_of(sink, digits_of(nnz + 1) + 1), idx = fields_of(sink, digits_of(c.n_rows) + 1);
   fields val = fields_of(sink, integers ? widest_integer(&c) : VALUE_WIDTH);
-  GI_TRY(write_header(a, &c, &ptr, &idx, &val));
+  GI_TRY(write_header(a, field, &c, &ptr, &idx, &val));
   for (gable_idx j = 0; j <= c.n_cols; j++) GI_TRY(put_integer(&ptr, c.ptr[j] + 1));
   GI_TRY(end_fields(&ptr));
   GI_TRY(gi_sink_progress(sink, 0.1));
