@@ -324,15 +324,21 @@ done:
   return status;
 }
 
-/* Works of the plans that there are now, in the place of those of an earlier analysis. */
+static int is_analysed(const gable_trisolve *plan)
+{
+  return plan && plan->phase >= GI_ANALYSED;
+}
+
+/* Works of the plans that are analysed now, in the place of those of an earlier analysis.  An update of ILUT that
+ * failed may leave plans without an analysis; apply takes works again after the next. */
 static gable_status take_works(gable_precond_work *w)
 {
   gable_status status = GABLE_OK;
   const gable_precond *p = w->plan;
   gi_work_destroy(&w->first);
   gi_work_destroy(&w->second);
-  if (p->first) GI_TRY(gi_work_create(p->first, 1, &w->first));
-  if (p->second) GI_TRY(gi_work_create(p->second, 1, &w->second));
+  if (is_analysed(p->first)) GI_TRY(gi_work_create(p->first, 1, &w->first));
+  if (is_analysed(p->second)) GI_TRY(gi_work_create(p->second, 1, &w->second));
   w->serial = p->serial;
 done:
   return status;

@@ -189,6 +189,50 @@ static void factorizations(stage *s, listener *l)
   }
 }
 
+static void apply(const stage *s, const gable_precond *p, gable_precond_work *w, double *z)
+{
+  gable_vectors_view r = GABLE_VECTORS_VIEW_INIT, out;
+  r.n = s->view.n_rows;
+  r.ld = r.n;
+  r.data = s->b;
+  out = r;
+  out.data = z;
+  CHECK_OK(gable_precond_apply(p, w, &r, &out));
+}
+
+/* An update of ILUT analyses its factors: one that is cancelled there leaves none, so that a work which is created
+ * then, and one from before, serve the next update. */
+static void updates(stage *s, listener *l)
+{
+  gable_precond_options o = GABLE_PRECOND_OPTIONS_INIT;
+  gable_precond *p = NULL;
+  gable_precond_work *works[2] = {NULL, NULL};
+  double *z = calloc((size_t)s->view.n_rows, sizeof *z);
+  const size_t bytes = (size_t)s->view.n_rows * sizeof *z;
+  gable_status cancelled = GABLE_ERR_CANCELLED;
+  o.kind = GABLE_PRECOND_ILUT;
+  CHECK_OK(gable_precond_create(s->ctx, &o, &p));
+  for (int k = 0; cancelled; k++) {
+    *l = (listener){.refuse_at = -1};
+    CHECK_OK(gable_precond_analyse(p, &s->view));
+    CHECK_OK(gable_precond_work_create(p, &works[0]));
+    if (k) CHECK_OK(gable_precond_update(p, s->view.val));
+    *l = (listener){.refuse_at = k};
+    cancelled = gable_precond_update(p, s->view.val);
+    CHECK(!cancelled || cancelled == GABLE_ERR_CANCELLED, "call %d: %s", k, gable_last_error());
+    CHECK_OK(gable_precond_work_create(p, &works[1]));
+    if (cancelled) CHECK_OK(gable_precond_update(p, s->view.val));
+    for (int w = 0; w < 2; w++) {
+      apply(s, p, works[w], k || w ? z : s->x);
+      CHECK(!(k || w) || !memcmp(z, s->x, bytes), "work %d, call %d", w, k);
+      gable_precond_work_destroy(&works[w]);
+    }
+    CHECK(cancelled || k > 2, "an update asks %d times", k);
+  }
+  gable_precond_destroy(&p);
+  free(z);
+}
+
 static void iterations(stage *s, listener *l)
 {
   s->how = (gable_krylov_options)GABLE_KRYLOV_OPTIONS_INIT;
@@ -230,6 +274,7 @@ static void with_threads(int threads)
   solvers(&s, &l);
   triangles(&s, &l);
   factorizations(&s, &l);
+  updates(&s, &l);
   iterations(&s, &l);
   unlink(s.path);
   free(s.b);
