@@ -170,6 +170,31 @@ static void real_hermitian(gable_context *ctx, gable_part part)
   gable_matrix_destroy(&a);
 }
 
+/* What is not set later reads as ones. */
+static void dirty_stack(void)
+{
+  volatile char room[60000];
+  for (size_t k = 0; k < sizeof room; k++) room[k] = 1;
+  CHECK(room[0] == 1);
+}
+
+/* Line 2 of a pattern may end after three counts: no lines of values, and none of right-hand sides. */
+static void three_counts(gable_context *ctx)
+{
+  static const char text[] = "%-72skey\n 3 1 1\npua 2 2 2 0\n(3I2)           (2I2)\n 1 2 3\n 1 2\n";
+  gable_read_options options = GABLE_READ_OPTIONS_INIT;
+  gable_matrix *a = NULL;
+  char path[100];
+  snprintf(path, sizeof path, "%s/three.rb", folder);
+  FILE *file = fopen(path, "w");
+  CHECK(file && fprintf(file, text, "title") > 0 && !fclose(file), "%s", path);
+  dirty_stack();
+  CHECK_OK(gable_matrix_read(ctx, path, &options, &a));
+  CHECK(a->csc.ptr[2] == 2 && a->csc.idx[1] == 1);
+  CHECK(!unlink(path), "%s", path);
+  gable_matrix_destroy(&a);
+}
+
 /* A real matrix, through all formats in turn. */
 static void real_matrix(gable_context *ctx, const char *path, gable_off nnz)
 {
@@ -208,6 +233,7 @@ int main(void)
     every_size(ctx, &r);
   }
   check_forged(ctx);
+  three_counts(ctx);
   integers(ctx, 0x1p53 - 1, GABLE_FIELD_INTEGER);
   integers(ctx, 0x1p53, GABLE_FIELD_REAL);
   integers(ctx, 1e19, GABLE_FIELD_REAL);

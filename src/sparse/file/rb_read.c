@@ -106,7 +106,7 @@ static gable_status read_header(gi_source *s, const gable_read_options *options,
 {
   gable_status status = GABLE_OK;
   const char *line;
-  int64_t lines[5];
+  int64_t lines[5] = {0};
   GI_TRY(header_line(s, &line)); /* title and key */
   GI_TRY(header_line(s, &line));
   GI_TRY(read_counts(s, line, "the numbers of lines: three to five counts are expected", 3, 5, lines));
