@@ -60,7 +60,7 @@ static int facing(const gable_idx *next, gable_off t, gable_off u)
   return next[3 * t] == u ? 0 : next[3 * t + 1] == u ? 1 : 2;
 }
 
-static void replace_neighbour(gable_idx *next, gable_idx t, gable_off old, gable_off with)
+static void replace_neighbour(gable_idx *next, gable_off t, gable_off old, gable_off with)
 {
   if (t >= 0) next[3 * t + facing(next, t, old)] = (gable_idx)with;
 }
@@ -89,19 +89,21 @@ static int flip_edge(const double *at, gable_idx *cell, gable_idx *next, gable_o
   return 1;
 }
 
-/* Two triangles to each cell of the grid, and who lies opposite to each corner. */
+/* Two triangles to each cell of the grid, and who lies opposite to each corner.  A triangle's number fits gable_idx,
+ * three times it does not. */
 static void cut_squares(gable_idx nx, gable_idx ny, gable_idx *cell, gable_idx *next)
 {
   for (gable_idx y = 0; y < ny; y++)
     for (gable_idx x = 0; x < nx; x++) {
-      gable_idx t = 2 * (x + nx * y), node = x + (nx + 1) * y;
+      const gable_off t = 2 * (x + (gable_off)nx * y);
+      const gable_idx node = x + (nx + 1) * y;
       const gable_idx corner[6] = {node, node + 1, node + nx + 2, node, node + nx + 2, node + nx + 1};
-      const gable_idx opposite[6] = {x + 1 < nx ? t + 3 : -1,     t + 1,
+      const gable_off opposite[6] = {x + 1 < nx ? t + 3 : -1,     t + 1,
                                      y > 0 ? t + 1 - 2 * nx : -1, y + 1 < ny ? t + 2 * nx : -1,
                                      x > 0 ? t - 2 : -1,          t};
       for (int k = 0; k < 6; k++) {
         cell[3 * t + k] = corner[k];
-        next[3 * t + k] = opposite[k];
+        next[3 * t + k] = (gable_idx)opposite[k];
       }
     }
 }
