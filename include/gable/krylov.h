@@ -56,7 +56,8 @@ GABLE_API gable_status gable_krylov_create(gable_context *ctx, const gable_krylo
 
 /* Local.  Copies the pattern of the square matrix a (GABLE_TYPE_D; symmetric ones with both triangles; device memory on
  * a GPU only) and analyses the preconditioner of the options; a's values serve only to check a symmetry that a
- * declares.  Create works again after it.  Errors: as gable_precond_analyse. */
+ * declares.  Create works again after it.  Errors: as gable_precond_analyse, after which k may have no
+ * analysis. */
 GABLE_API gable_status gable_krylov_analyse(gable_krylov *k, const gable_matrix_view *a);
 
 /* Local.  Sets the stream of later updates, of gable_krylov_solve and of gable_krylov_solve_vectors; analyse reads a

@@ -54,8 +54,8 @@ GABLE_API gable_status gable_precond_create(gable_context *ctx, const gable_prec
  * another matrix; then create works again.  GABLE_ERR_ARGUMENT: not square, an index out of range or out of order, an
  * entry that breaks a declared symmetry (host memory); GABLE_ERR_UNAVAILABLE: another type, one triangle;
  * GABLE_ERR_SINGULAR: a row without a diagonal entry, which every kind but NONE, ILUK and ILUT needs (Jacobi on a CPU:
- * in update);
- * GABLE_ERR_LIMIT: as gable_trisolve_analyse. */
+ * in update); GABLE_ERR_LIMIT: as gable_trisolve_analyse.  An error may leave p without an analysis: call analyse again
+ * before update. */
 GABLE_API gable_status gable_precond_analyse(gable_precond *p, const gable_matrix_view *a);
 
 /* Local.  Sets the stream of later updates; analyse reads a matrix in device memory in its order, too.  NULL, the

@@ -56,7 +56,8 @@ GABLE_API gable_status gable_smoother_create(gable_context *ctx, const gable_smo
 /* Local.  Analyses the pattern of the square matrix a (both triangles; device memory on a GPU only) and keeps no
  * pointer to it.  GABLE_ERR_SINGULAR: a row without a diagonal entry; GABLE_ERR_ARGUMENT: an index out of range or out
  * of order, with its row, or an entry without the mirror image that a symmetry declared by a (host memory) promises;
- * GABLE_ERR_LIMIT: 2^31 entries or more, except for methods of one pass on the CPU. */
+ * GABLE_ERR_LIMIT: 2^31 entries or more, except for methods of one pass on the CPU.  An error may leave the smoother
+ * without an analysis: call analyse again before update. */
 GABLE_API gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *a);
 
 /* Local.  Sets the stream of later updates and of gable_smoother_apply; analyse reads a matrix in device memory in its

@@ -75,7 +75,8 @@ GABLE_API gable_status gable_trisolve_create(gable_context *ctx, const gable_tri
  * memory from the allocators of the context (gable_context_options); gable_trisolve_get_info returns its size.
  * GABLE_ERR_ARGUMENT: not square, an index out of range or out of order, or an entry outside of the promised triangle,
  * each with its row; GABLE_ERR_SINGULAR: a row without a diagonal entry (GABLE_DIAG_STORED); GABLE_ERR_LIMIT, on a GPU
- * alone: 2^31 - 1 entries or more in the caller's matrix, or method tiles where none fits. */
+ * alone: 2^31 - 1 entries or more in the caller's matrix, or method tiles where none fits.  An error may leave the plan
+ * without an analysis: call analyse again before update. */
 GABLE_API gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *a);
 
 /* Local.  Sets the stream of later updates; analyse reads a matrix in device memory in its order, too.  NULL, the

@@ -40,7 +40,6 @@ gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *
 {
   gable_matrix_view view;
   GI_GIVEN(t, "the plan");
-  gi_trisolve_reset(t);
   GI_GIVEN(a, "the matrix");
   GI_PASS(gi_take_matrix_view(a, &view));
   GI_PASS(check_arrays(t, &view));

@@ -148,11 +148,11 @@ gable_status gi_krylov_update(gable_krylov *k, const void *val)
   int before = GI_NOT_ENTERED;
   int captured = 0;
   const double start = gi_now();
-  k->phase = GI_ANALYSED;
   GI_TRY(k->ctx->device->enter(k->ctx, &before));
   GI_TRY(k->ctx->device->is_capturing(k->ctx, k->stream, &captured));
   GI_REQUIRE(!captured, GABLE_ERR_STATE,
              "the stream is being captured: an update of a Krylov solver waits for it, so it cannot be");
+  k->phase = GI_ANALYSED;
   GI_TRY(gi_matrix_rows_update(k->ctx, &k->rows, val, k->stream));
   GI_TRY(find_symmetry(k));
   if (k->own && k->precond == k->own) GI_TRY(gi_precond_update_rows(k->own));
@@ -167,10 +167,9 @@ done:
 gable_status gi_krylov_set_operator(gable_krylov *k, gable_idx n, gable_apply_function *apply, void *user)
 {
   gable_status status = GABLE_OK;
-  change(k);
-  k->phase = GI_CREATED;
   GI_REQUIRE(!on_device(k), GABLE_ERR_UNAVAILABLE,
              "operators by callback want vectors in host memory: use a context on cpu");
+  change(k);
   gi_matrix_rows_release(k->ctx, &k->rows);
   k->n = n;
   k->apply = apply;

@@ -158,13 +158,13 @@ static gable_status update(gable_precond *p, const void *val)
   gable_status status = GABLE_OK;
   int before = GI_NOT_ENTERED, captured = 0;
   const double start = gi_now();
-  p->phase = GI_ANALYSED;
-  p->shift = 0;
   GI_TRY(p->ctx->device->enter(p->ctx, &before));
   GI_TRY(gi_update_order_begin(&p->order, p->stream, p->reads_back, &captured));
   GI_REQUIRE(!captured || !p->kind->needs_host, GABLE_ERR_STATE,
              "the stream is being captured: in an update of %s the host %s, so it cannot be", p->kind->name,
              p->kind->needs_host);
+  p->phase = GI_ANALYSED; /* what was refused so far changes nothing */
+  p->shift = 0;
   if (val) GI_TRY(gi_matrix_rows_update(p->ctx, &p->own, val, p->stream));
   GI_TRY(p->kind->update(p));
   GI_TRY(gi_update_order_end(&p->order, p->stream, captured));

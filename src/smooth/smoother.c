@@ -73,13 +73,15 @@ gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
   int before = GI_NOT_ENTERED;
   gable_matrix_view pattern;
   gi_sweeps *plan = NULL;
-  forget_plan(s);
-  s->updated = 0;
-  GI_TRY(gi_shape_from(a, GABLE_PART_LOWER, &s->shape));
-  GI_REQUIRE(s->shape.space == GABLE_SPACE_HOST || s->ctx->device->space == GABLE_SPACE_DEVICE, GABLE_ERR_UNAVAILABLE,
+  gi_shape shape;
+  GI_TRY(gi_shape_from(a, GABLE_PART_LOWER, &shape));
+  GI_REQUIRE(shape.space == GABLE_SPACE_HOST || s->ctx->device->space == GABLE_SPACE_DEVICE, GABLE_ERR_UNAVAILABLE,
              "the matrix is in device memory, this context is %s", s->ctx->where);
   GI_REQUIRE(a->structure == GABLE_STRUCTURE_GENERAL || a->part == GABLE_PART_FULL, GABLE_ERR_ARGUMENT,
              "one triangle of a symmetric matrix: sweeps want both, gable_matrix_expand makes them");
+  forget_plan(s);
+  s->updated = 0;
+  s->shape = shape;
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
   GI_TRY(s->ctx->device->order_after(s->ctx, gi_own_stream(s->ctx), s->stream));
   GI_TRY(gi_sweeps_create(s->ctx, &s->shape, a, s->method, &s->options, &plan));
@@ -111,10 +113,8 @@ gable_status gi_smoother_update(gable_smoother *s, const void *val)
 {
   gable_status status = GABLE_OK;
   int before = GI_NOT_ENTERED;
-  s->updated = 0;
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
-  GI_TRY(gi_sweeps_update(s->plan, val));
-  s->updated = 1;
+  GI_TRY(gi_sweeps_update(s->plan, val, &s->updated));
 done:
   s->ctx->device->leave(s->ctx, before);
   return status;

@@ -82,13 +82,15 @@ void gi_sweeps_drop(gi_sweeps *s)
   gi_free(s->ctx, s);
 }
 
-gable_status gi_sweeps_update(gi_sweeps *s, const void *val)
+gable_status gi_sweeps_update(gi_sweeps *s, const void *val, int *updated)
 {
   gable_status status = GABLE_OK;
   int captured = 0;
   GI_TRY(gi_update_order_begin(&s->order, s->stream, s->reads_back, &captured));
+  *updated = 0;
   GI_TRY(s->way->update(s, val));
   GI_TRY(gi_update_order_end(&s->order, s->stream, captured));
+  *updated = 1;
 done:
   return status;
 }

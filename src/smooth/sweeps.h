@@ -117,8 +117,8 @@ gable_status gi_sweeps_bound(gable_context *ctx, const gi_shape *shape, gi_metho
                              const gable_smoother_options *options, size_t *host, size_t *device);
 
 /* New values on the stream of s, in the order of gi_update_order.  GABLE_ERR_STATE: the stream is being captured, and
- * the update reads back. */
-gable_status gi_sweeps_update(gi_sweeps *s, const void *val);
+ * the update reads back.  *updated: 0 while values are those of no update; such a refusal leaves it. */
+gable_status gi_sweeps_update(gi_sweeps *s, const void *val, int *updated);
 
 /* What the last update that did not read back found wrong with the diagonal: waits for stream, which comes after it. */
 gable_status gi_sweeps_find_fault(const gi_sweeps *s, void *stream, gable_idx *row);

@@ -120,9 +120,9 @@ gable_status gi_trisolve_update(gable_trisolve *t, const void *val, const void *
   const int reads_back = t->reads_back || t->shape.space == GABLE_SPACE_HOST;
   gable_status ended = GABLE_OK;
   int captured = 0;
+  GI_TRY(gi_update_order_begin(&t->order, t->stream, reads_back, &captured)); /* what it refuses changes nothing */
   t->phase = GI_ANALYSED;
   t->bad_row = -1;
-  GI_TRY(gi_update_order_begin(&t->order, t->stream, reads_back, &captured));
   status = t->backend->update(t, val, diagonal);
   ended = gi_update_order_end(&t->order, t->stream, captured); /* what has failed half way is in flight, too */
   GI_TRY(status ? status : ended);
