@@ -134,10 +134,10 @@ typedef struct gable_krylov_info {
  * stream of w.  The call is synchronous.  history: [max_iterations+1] relative residuals of the recurrence,
  * filled up to info.iterations (GMRES: those of b - A x at every restart and at the end), or NULL.  b = 0 has x = 0.
  * GABLE_ERR_TOLERANCE: the tolerance was not reached, x is the last iterate; GABLE_ERR_NOT_FINITE: NaN or infinity in b
- * or x (host memory: the row is named), x is as it was; GABLE_ERR_DEADLINE: a wait of 10 s on a GPU, with its row;
- * GABLE_ERR_CANCELLED, between two products with A or by the monitor: x is no answer; GABLE_ERR_MISMATCH: w is of an
- * earlier A or preconditioner.  One solve at a time per work; concurrent solves call the progress function
- * concurrently.
+ * or x, x is as it was (host memory: the row is named; device memory: GABLE_ERR_TOLERANCE for x); GABLE_ERR_DEADLINE: a
+ * wait of 10 s on a GPU, with its row; GABLE_ERR_CANCELLED, between two products with A or by the monitor: x is no
+ * answer; GABLE_ERR_MISMATCH: w is of an earlier A or preconditioner.  One solve at a time per work; concurrent solves
+ * call the progress function concurrently.
  */
 GABLE_API gable_status gable_krylov_work_solve(gable_krylov_work *w, const gable_vectors_view *b, gable_vectors_view *x,
                                                double *history);

@@ -113,11 +113,20 @@ done:
   return status;
 }
 
-static gable_status solve_on_host(gable_krylov_work *w, const double *b, double *x, double *history, gi_stop *stop)
+/* b and x in host memory. */
+static gable_status check_vectors(const gable_krylov_work *w, const double *b, const double *x)
 {
   gable_status status = GABLE_OK;
   GI_TRY(check_finite(w->k->n, b, "b"));
   GI_TRY(check_finite(w->k->n, x, "x, the first iterate,"));
+done:
+  return status;
+}
+
+static gable_status solve_on_host(gable_krylov_work *w, const double *b, double *x, double *history, gi_stop *stop)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(check_vectors(w, b, x));
   GI_TRY(solve_there(w, b, x, history, stop));
 done:
   return status;
@@ -130,6 +139,7 @@ static gable_status solve_on_device(gable_krylov_work *w, const double *b, doubl
   const gi_device *device = ctx->device;
   const size_t bytes = (size_t)w->k->n * sizeof(double);
   void *const stream = w->vectors.k.stream;
+  GI_TRY(check_vectors(w, b, x));
   GI_TRY(device->copy_in(ctx, w->device_b, b, bytes, stream));
   GI_TRY(device->copy_in(ctx, w->device_x, x, bytes, stream));
   GI_TRY(solve_there(w, w->device_b, w->device_x, history, stop));

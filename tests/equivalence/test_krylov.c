@@ -93,6 +93,7 @@ static void check_vectors(gable_context *ctx, const grid *g, gable_krylov_solver
   gable_vectors_view bv = GABLE_VECTORS_VIEW_INIT, xv;
   gable_krylov *k = NULL;
   double *b = calloc((size_t)n, 8), *x = malloc(bytes), *again = malloc(bytes), history[1001];
+  char row[40];
   options.solver = solver;
   options.preconditioner = precond;
   CHECK_OK(gable_krylov_create(ctx, &options, &k));
@@ -103,11 +104,16 @@ static void check_vectors(gable_context *ctx, const grid *g, gable_krylov_solver
   for (gable_idx i = 0; i < n; i++) CHECK(x[i] == 0, "solver %d: x[%d] = %g for b = 0", (int)solver, i, x[i]);
   CHECK(info.converged && info.iterations == 0 && info.true_residual == 0, "%d", info.iterations);
 
-  b[n / 2] = NAN;
-  for (gable_idx i = 0; i < n; i++) x[i] = 1;
-  CHECK(gable_krylov_solve(k, b, x, history) == GABLE_ERR_NOT_FINITE && strstr(gable_last_error(), "b holds"), "%s",
-        gable_last_error());
-  for (gable_idx i = 0; i < n; i++) CHECK(x[i] == 1, "solver %d: x[%d] = %g after a NaN", (int)solver, i, x[i]);
+  snprintf(row, sizeof row, "in row %d (counted from 0)", n / 2);
+  for (int in_x = 1; in_x >= 0; in_x--) {
+    for (gable_idx i = 0; i < n; i++) b[i] = x[i] = 1;
+    (in_x ? x : b)[n / 2] = NAN;
+    CHECK(gable_krylov_solve(k, b, x, history) == GABLE_ERR_NOT_FINITE, "%s", gable_last_error());
+    CHECK(strstr(gable_last_error(), in_x ? "x, the first" : "b holds") && strstr(gable_last_error(), row), "%s",
+          gable_last_error());
+    for (gable_idx i = 0; i < n; i++)
+      CHECK(x[i] == 1 || (in_x && i == n / 2), "solver %d: x[%d] = %g after a NaN", (int)solver, i, x[i]);
+  }
 
   for (gable_idx i = 0; i < n; i++) b[i] = 1 + (i % 5);
   CHECK_OK(gable_krylov_solve(k, b, x, NULL));
