@@ -28,12 +28,29 @@ void gable_trisolve_destroy(gable_trisolve **t)
   gi_trisolve_destroy(t);
 }
 
+/* A matrix in device memory without idx has no entries: by its last offset, which is there. */
+static gable_status check_empty(const gable_trisolve *t, const gable_matrix_view *a)
+{
+  const gi_device *device = t->ctx->device;
+  const gable_idx lists = a->format == GABLE_FORMAT_CSR ? a->n_rows : a->n_cols;
+  const size_t size = gi_type_size(a->offset_type);
+  int64_t wide = 0;
+  int32_t narrow = 0;
+  void *const end = a->offset_type == GABLE_TYPE_I64 ? (void *)&wide : (void *)&narrow;
+  GI_PASS(gi_require_memory(t->ctx, a->ptr, ((size_t)lists + 1) * size, "ptr"));
+  GI_PASS(device->copy_out(t->ctx, end, (const char *)a->ptr + (size_t)lists * size, size, t->stream));
+  GI_PASS(device->synchronise(t->ctx, t->stream));
+  GI_CHECK(wide + narrow == a->base, GABLE_ERR_ARGUMENT, "idx is NULL");
+  return GABLE_OK;
+}
+
 /* Whether the arrays begin in device memory where the view says so. */
 static gable_status check_arrays(const gable_trisolve *t, const gable_matrix_view *a)
 {
-  if (a->space == GABLE_SPACE_HOST) return GABLE_OK;
+  if (a->space == GABLE_SPACE_HOST || !gi_has_device_memory(t->ctx)) return GABLE_OK;
+  GI_PASS(gi_view_check(a));
   GI_PASS(gi_require_memory(t->ctx, a->ptr, 1, "ptr"));
-  return GI_TRACED(gi_require_memory(t->ctx, a->idx, a->idx ? 1 : 0, "idx"));
+  return GI_TRACED(a->idx ? gi_require_memory(t->ctx, a->idx, 1, "idx") : check_empty(t, a));
 }
 
 gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *a)

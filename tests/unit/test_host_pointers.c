@@ -52,6 +52,8 @@ static void check_triangle(gable_context *ctx, gable_vectors_view *b, gable_vect
   CHECK(refused(gable_trisolve_analyse(t, &a), "idx"), "%s", gable_last_error());
   a.idx = own[1];
   CHECK_OK(gable_trisolve_analyse(t, &a));
+  a.idx = NULL; /* refused before the analysis is touched */
+  CHECK(refused(gable_trisolve_analyse(t, &a), "idx is NULL"), "%s", gable_last_error());
   CHECK(refused(gable_trisolve_update(t, val), "val"), "%s", gable_last_error());
   CHECK_OK(gable_trisolve_update(t, own[2]));
   CHECK_OK(gable_trisolve_work_create(t, 1, &w));
