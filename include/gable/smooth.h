@@ -81,11 +81,12 @@ GABLE_API gable_status gable_smoother_update(gable_smoother *s, const void *val)
 /* Local.  Does the given number of sweeps on A x = b, starting from x, on the stream of s, with a work that s owns. The
  * first update that is not captured creates that work (GABLE_ERR_STATE: there was none).  b and x do not overlap, are
  * in the same memory space and have the matrix's type, or double with a float matrix. history: [sweeps+1] (host) the
- * 2-norm of b - A x (of all right-hand sides together) before the first and after each sweep, or NULL.  Allocates
- * nothing.  One call at a time per smoother.  On a GPU, with vectors in device memory and without history, it is
- * ordered on the smoother's stream, does not synchronise and may be captured in a CUDA graph; gable_smoother_status
- * returns its errors.  GABLE_ERR_DEADLINE names the row whose value did not come. GABLE_ERR_CANCELLED, between two
- * sweeps: x has the result of the sweeps so far. */
+ * 2-norm of b - A x (of all right-hand sides together) before the first and after each sweep, or NULL; on the
+ * CPU its last bits may differ after another analysis (tiles, auto).  Allocates nothing.  One call at a time per
+ * smoother.  On a GPU, with vectors in device memory and without history, it is ordered on the smoother's stream, does
+ * not synchronise and may be captured in a CUDA graph; gable_smoother_status returns its errors.  GABLE_ERR_DEADLINE
+ * names the row whose value did not come. GABLE_ERR_CANCELLED, between two sweeps: x has the result of the sweeps so
+ * far. */
 GABLE_API gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x,
                                             int sweeps, double *history);
 

@@ -39,9 +39,10 @@ typedef struct gable_trisolve_options {
   gable_diag diag;
 
   /* Which ops get a schedule of their own: GABLE_TRISOLVE_N | GABLE_TRISOLVE_T, or 0 for both.  An op without one is
-   * slower.  On the CPU one thread solves it by columns of the same storage.  On a GPU method gsf solves it, whose last
-   * bits differ from run to run; the first such solve of a work after an update, and each graph replay, gathers the
-   * values into gsf's order. */
+   * slower.  On the CPU one thread solves it by columns of the same storage, for tiles and auto in the reverse of an
+   * order that was timed: its last bits may differ after another analysis or with other threads.  On a GPU method gsf
+   * solves it, whose last bits differ from run to run; the first such solve of a work after an update, and each graph
+   * replay, gathers the values into gsf's order. */
   int ops;
 
   /* Seconds that a solve waits for one value before it fails with GABLE_ERR_DEADLINE, which names the row.  0: 10 s. */
