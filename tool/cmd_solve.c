@@ -357,7 +357,7 @@ static void watch_for_stop(const solve_request *q)
   stop_prepare("solve", j, q->json_path);
   json_destroy(&j);
   stop_writes(q->x_path);
-  stop_writes(q->save_path);
+  if (q->save_path) stop_writes(q->save_path);
 }
 
 static gable_status run_all(solve_run *r, const solve_request *q, solve_outcome *o)

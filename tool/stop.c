@@ -173,7 +173,7 @@ void stop_writes(const char *path)
   char *name = target ? join("%s.%s%ld-0.tmp", target, "", (long)getpid()) : NULL;
   free(target);
   if (name) stop_file_opened(name);
-  if (path) writes_left++;
+  writes_left++;
 }
 
 void stop_written(void)

@@ -31,7 +31,8 @@ void stop_prepare(const char *verb, const json *j, const char *json_path);
 /* The same for lines that are written as they come: line is appended to json_path. */
 void stop_prepare_line(const char *verb, const char *line, const char *json_path);
 
-/* The library is about to write path (NULL: nothing), by its temporary file (gable_matrix_write). */
+/* The library will write path by its temporary file (gable_matrix_write).  NULL: the result goes into no file, and no
+ * file that is written before it holds the run. */
 void stop_writes(const char *path);
 
 /* The library is about to put one of them in its place; the last one holds the run. */
