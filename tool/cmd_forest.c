@@ -264,6 +264,13 @@ static int report_codecs(const request *q, const outcome *o, json *j)
   return EXIT_FAILED;
 }
 
+static void say_not_converged(const forest_solve_result *r)
+{
+  const char *how = r->underflowed ? "underflowed" : isfinite(r->residual) ? "stopped" : "overflowed";
+  fprintf(stderr, "gable forest: cg %s after %d iterations%s\n", how, (int)r->iterations,
+          *how == 's' ? " above the tolerance" : ": scale the matrix");
+}
+
 static int report_solve(const request *q, const outcome *o, json *j)
 {
   FILE *out = report_stream(q->json_path);
@@ -316,9 +323,7 @@ static int report_solve(const request *q, const outcome *o, json *j)
   json_number(j, "checksum", r->checksum);
   json_bool(j, "checked", r->checked);
   if (!r->checked) fprintf(stderr, "gable forest: the ranks have other bits than the serial program\n");
-  if (cg && !r->converged)
-    fprintf(stderr, "gable forest: cg %s after %d iterations%s\n", isfinite(r->residual) ? "stopped" : "overflowed",
-            (int)r->iterations, isfinite(r->residual) ? " above the tolerance" : ": scale the matrix");
+  if (cg && !r->converged) say_not_converged(r);
   return r->checked && (!cg || r->converged) ? EXIT_DONE : EXIT_FAILED;
 }
 

@@ -1,7 +1,9 @@
 /* forest_cg.c: see forest_cg.h. */
 #include "forest_cg.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ENQUEUED = 16 }; /* iterations between looks at the residual */
@@ -56,9 +58,32 @@ static gable_status advance(forest_rows *r, bench_graph *graph, forest_scalars *
   return status ? status : forest_rows_get(r, s, r->a.s, sizeof *s);
 }
 
+/* Collective.  Has b of any rank an entry that is not 0? */
+static gable_status find_nonzero(forest_rows *r, int *nonzero)
+{
+  double *own = calloc((size_t)r->a.n + 1, sizeof *own);
+  char *all = malloc((size_t)r->a.ranks), mine = 0;
+  gable_status status = gable_comm_agree(r->comm, own && all ? GABLE_OK : GABLE_ERR_MEMORY);
+  if (!status) status = forest_rows_get(r, own, r->a.b, (size_t)r->a.n * sizeof *own);
+  for (gable_off i = 0; i < r->a.n && own; i++) mine |= own[i] != 0;
+  if (!status) status = gable_comm_allgather(r->comm, &mine, sizeof mine, all);
+  for (int64_t k = 0; k < r->a.ranks && !status; k++) *nonzero |= all[k];
+  free(own);
+  free(all);
+  return status;
+}
+
+void forest_cg_judge(double rr, double bb, double enough, int nonzero, forest_cg_outcome *out)
+{
+  out->underflowed = nonzero && bb < DBL_MIN;
+  out->residual = bb > 0 ? sqrt(rr / bb) : nonzero ? NAN : 0;
+  out->converged = isfinite(rr) && rr <= enough && !out->underflowed;
+}
+
 gable_status forest_cg(forest_rows *r, double tolerance, int64_t most, bench_graph *graph, forest_cg_outcome *out)
 {
   forest_scalars s = {0, 0, tolerance * tolerance, most, 0, 0};
+  int nonzero = 0;
   gable_status status = forest_rows_put(r, r->a.s, &s, sizeof s);
   if (!status) status = step(r, FOREST_START, r->a.n);
   if (!status) status = dot(r, FOREST_LANE_RR, r->a.parts + r->a.ranks);
@@ -67,7 +92,7 @@ gable_status forest_cg(forest_rows *r, double tolerance, int64_t most, bench_gra
   if (!status) status = forest_rows_get(r, &s, r->a.s, sizeof s);
   while (!status && !s.stopped) status = advance(r, graph, &s);
   out->iterations = s.iterations;
-  out->residual = s.bb > 0 ? sqrt(s.rr / s.bb) : 0;
-  out->converged = isfinite(s.rr) && s.rr <= s.tolerance2 * s.bb;
+  if (!status && s.bb < DBL_MIN) status = find_nonzero(r, &nonzero); /* (b, b) is the same on every rank */
+  forest_cg_judge(s.rr, s.bb, s.tolerance2 * s.bb, nonzero, out);
   return status;
 }

@@ -7,14 +7,19 @@
 
 typedef struct forest_cg_outcome {
   int64_t iterations;
-  double residual; /* ||r|| / ||b||, by the recurrence */
+  double residual; /* ||r|| / ||b||, by the recurrence; NaN: (b, b) is 0 and b is not */
   int converged;
+  int underflowed; /* (b, b) is below DBL_MIN and b is not 0: no sum tells how large the residual is */
 } forest_cg_outcome;
 
 /* Collective.  x of r->a solves A x = b of r->a, from x = 0 (Saad, Iterative methods for sparse linear systems,
  * algorithm 6.18).  On a device iterations are enqueued 16 at a time between looks at the residual; steps after the
  * last iteration change nothing.  graph: forest_cg_capture's, or NULL. */
 gable_status forest_cg(forest_rows *r, double tolerance, int64_t most, bench_graph *graph, forest_cg_outcome *out);
+
+/* residual, converged and underflowed of out, from (r, r), (b, b) and the largest (r, r) that is enough.  nonzero: b is
+ * not 0. */
+void forest_cg_judge(double rr, double bb, double enough, int nonzero, forest_cg_outcome *out);
 
 /* Collective.  16 iterations as a graph; destroy it.  GABLE_ERR_UNAVAILABLE: they cannot be captured. */
 gable_status forest_cg_capture(forest_rows *r, bench_graph **out);

@@ -50,10 +50,12 @@ gable_status forest_serial_cg(const gable_matrix_view *a, const int32_t *part, i
   const ranked o = {n, part, ranks, q + n};
   const double bb = dot(&o, b, b), enough = tolerance * tolerance * bb;
   double rr = bb;
-  *out = (forest_cg_outcome){0, 0, 0};
+  int nonzero = 0;
+  *out = (forest_cg_outcome){0, 0, 0, 0};
   for (gable_idx i = 0; i < n; i++) {
     x[i] = 0;
     r[i] = p[i] = b[i];
+    nonzero |= b[i] != 0;
   }
   while (rr > enough && out->iterations < most) {
     status = at_work(user);
@@ -69,11 +71,10 @@ gable_status forest_serial_cg(const gable_matrix_view *a, const int32_t *part, i
     for (gable_idx i = 0; i < n; i++) p[i] = r[i] + beta * p[i];
     out->iterations++;
   }
-  out->residual = bb > 0 ? sqrt(rr / bb) : 0;
-  out->converged = isfinite(rr) && rr <= enough;
+  forest_cg_judge(rr, bb, enough, nonzero, out);
   forest_serial_product(a, x, q);
   for (gable_idx i = 0; i < n; i++) r[i] = b[i] - q[i];
-  *true_residual = bb > 0 ? sqrt(dot(&o, r, r) / bb) : 0;
+  *true_residual = bb > 0 ? sqrt(dot(&o, r, r) / bb) : out->residual;
   free(scratch);
   return status;
 }

@@ -103,7 +103,7 @@ static gable_status compare(const solve *e, const double *found, watch *w, fores
   const gable_idx n = e->a->n_rows;
   const size_t bytes = (size_t)n * sizeof(double);
   double *x = calloc(2 * (size_t)n + 1, sizeof *x), *b = x ? x + n : NULL;
-  forest_cg_outcome right = {0, 0, 0};
+  forest_cg_outcome right = {0, 0, 0, 0};
   if (!x) return GABLE_ERR_MEMORY;
   for (gable_idx i = 0; i < n; i++) x[i] = given(e->o, i);
   forest_serial_product(e->a, x, b);
@@ -139,7 +139,7 @@ static gable_status check(const solve *e, const double *found, forest_solve_resu
 /* n products, or a solve; *done: how many products or iterations. */
 static gable_status batch(solve *e, long n, long *done)
 {
-  forest_cg_outcome cg = {1, 0, 0};
+  forest_cg_outcome cg = {1, 0, 0, 0};
   gable_status status = GABLE_OK;
   if (e->o->cg) {
     status = forest_cg(&e->rows, e->o->tolerance, e->o->iterations, e->graph, &cg);
@@ -171,7 +171,7 @@ static gable_status solve_once(solve *e, forest_solve_result *out)
   if (!status) status = forest_rows_wait(&e->rows);
   if (!status) status = forest_rows_get(&e->rows, own, a->q, bytes);
   if (!status && e->o->cg) {
-    forest_cg_outcome cg = {0, 0, 0};
+    forest_cg_outcome cg = {0, 0, 0, 0};
     status = forest_rows_put(&e->rows, a->b, own, bytes);
     if (!status) status = gable_comm_barrier(e->rows.comm); /* no copy while kernels of another rank wait */
     if (!status) status = forest_cg(&e->rows, e->o->tolerance, e->o->iterations, e->graph, &cg);
@@ -179,6 +179,7 @@ static gable_status solve_once(solve *e, forest_solve_result *out)
     out->iterations = cg.iterations;
     out->residual = cg.residual;
     out->converged = cg.converged;
+    out->underflowed = cg.underflowed;
   }
   if (!status) status = collect(e, own, found);
   if (!status) status = check(e, found, out);

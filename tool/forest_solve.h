@@ -28,6 +28,7 @@ typedef struct forest_solve_result {
   /* Of cg: */
   int64_t iterations;
   int converged;
+  int underflowed;                /* (b, b) underflows: see forest_cg_outcome */
   double residual, true_residual; /* ||b - A x|| / ||b||: by the recurrence, by the serial product */
 } forest_solve_result;
 

@@ -83,6 +83,8 @@ head -n 99 "$work/parts" >"$work/short"
 { cat "$work/parts"; echo 0; } >"$work/long"
 printf '%%%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n' >"$work/wide.mtx"
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1e308\n1 2 1e308\n2 2 1\n' >"$work/huge.mtx"
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2e-170\n2 1 -1e-170\n2 2 2e-170\n' >"$work/tiny.mtx"
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 -1\n2 2 1\n' >"$work/null.mtx"
 refused 'spmv of which matrix' spmv
 refused '--plot is of show' halo --plot "$work/p.svg"
 refused 'halo has no matrix' halo "$work/a.mtx"
@@ -94,3 +96,10 @@ refused 'line 1: rank 2 of 2 ranks' spmv "$work/a.mtx" --where cpu/ranks:2 --par
 refused 'cg stopped after 3 iterations' cg "$work/a.mtx" --iterations 3
 refused 'cg overflowed after 0 iterations: scale the matrix' cg "$work/huge.mtx" --where cpu/ranks:2
 grep -q 'the bits of the serial program$' "$work/log" && ! grep -q ', converged' "$work/log" || { cat "$work/log"; exit 1; }
+# (b, b) of a b that is not 0 underflows to 0; b = 0 has the answer 0
+for ranks in 1 2; do
+    refused 'cg underflowed after 0 iterations: scale the matrix' cg "$work/tiny.mtx" --where cpu/ranks:$ranks
+    grep -q 'the bits of the serial program$' "$work/log" && ! grep -q ', converged' "$work/log" || { cat "$work/log"; exit 1; }
+    "$gable" forest cg "$work/null.mtx" --where cpu/ranks:$ranks >"$work/log" 2>&1 && grep -q ', converged; residual 0 ' "$work/log" ||
+        { echo "b = 0"; cat "$work/log"; exit 1; }
+done
