@@ -41,6 +41,7 @@ int main(int argc, char **argv)
   gable_solver *solver = NULL;
   gable_solver_work *work = NULL;
   gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
+  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
   double *b = NULL, *x = NULL;
   int rc = 1;
@@ -49,7 +50,9 @@ int main(int argc, char **argv)
     return 2;
   }
   if (gable_context_create("cpu", NULL, &ctx)) goto failed;
-  if (gable_matrix_read(ctx, argv[1], NULL, &stored)) goto failed;
+  reading.accept_complex = 0; /* a file without real values is refused: row_sums and the solver need them */
+  reading.accept_pattern = 0;
+  if (gable_matrix_read(ctx, argv[1], &reading, &stored)) goto failed;
   if (gable_matrix_expand(stored, &full) || gable_matrix_get_view(full, &a)) goto failed;
 
   b = malloc(sizeof *b * (size_t)a.n_rows + 1);

@@ -22,10 +22,17 @@ typedef struct example_system {
 static inline int example_read(int argc, char **argv, example_system *s)
 {
   const char *path = argc > 1 ? argv[1] : "examples/data/bcsstk18.mtx.gz", *place = argc > 2 ? argv[2] : "cpu";
+  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
+  reading.accept_complex = 0; /* the packages need real values */
+  reading.accept_pattern = 0;
   s->a = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
-  if (gable_context_create(place, NULL, &s->ctx) || gable_matrix_read(s->ctx, path, NULL, &s->stored) ||
+  if (gable_context_create(place, NULL, &s->ctx) || gable_matrix_read(s->ctx, path, &reading, &s->stored) ||
       gable_matrix_expand(s->stored, &s->full) || gable_matrix_get_view(s->full, &s->a)) {
     fprintf(stderr, "%s\n", gable_last_error());
+    return 0;
+  }
+  if (s->a.n_rows != s->a.n_cols) {
+    fprintf(stderr, "%s is %d by %d: give a square matrix\n", path, (int)s->a.n_rows, (int)s->a.n_cols);
     return 0;
   }
   const int64_t *ptr = s->a.ptr;

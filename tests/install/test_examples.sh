@@ -32,4 +32,32 @@ says "$work/solve_once" "$work/singular.mtx"
 grep -q '^numerically singular: ' "$work/out" || { echo "solve_once does not say numerically singular"; cat "$work/out"; exit 1; }
 "$work/solve_once" examples/data/bcsstk18.mtx.gz | grep -q singular && { echo "solve_once takes a regular matrix for singular"; exit 1; }
 if "$work/triangles" cuda:99 >"$work/out" 2>&1; then echo "a GPU that is not there is no success"; exit 1; fi
+# refuses PROGRAM ARGUMENT...: it fails with a message; a crash is none
+refuses() {
+    got=0
+    "$@" >"$work/out" 2>&1 || got=$?
+    [ "$got" -eq 1 ] && [ -s "$work/out" ] || { echo "$*: exit status $got"; cat "$work/out"; exit 1; }
+}
+printf '%%%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2\n' >"$work/pattern.mtx"
+printf '%%%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 1 1\n2 2 1 1\n' >"$work/complex.mtx"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 1\n2 2 1\n2 3 1\n' >"$work/wide.mtx"
+# what the programs of adapters/ read with needs no package
+cat >"$work/system.c" <<'C'
+#include "adapters/system.h"
+
+int main(int argc, char **argv)
+{
+  example_system s = {0};
+  const int read = example_read(argc, argv, &s);
+  example_release(&s);
+  return !read;
+}
+C
+# shellcheck disable=SC2086
+$CC -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -Iexamples ${SAN:+-fsanitize=$SAN} "$work/system.c" -o "$work/system" "$BUILD/lib/libgable.a" $LIBS -lm
+"$work/system" || { echo "system.h does not read its own matrix"; exit 1; }
+for refused in pattern complex wide; do
+    refuses "$work/solve_once" "$work/$refused.mtx"
+    refuses "$work/system" "$work/$refused.mtx"
+done
 if "$work/solve_once" /nonexistent >"$work/out" 2>&1; then echo "a missing file is no success"; exit 1; fi
