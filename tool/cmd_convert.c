@@ -97,6 +97,7 @@ int cmd_convert(int argc, char **argv)
                          "FILE"};
   session s;
   if (options_parse(&usage, argc, argv, path, &rc)) return rc;
+  if ((rc = options_output_named("convert", path[1])) != EXIT_DONE) return rc;
   if (json_path && !strcmp(json_path, path[1]))
     return options_wrong("convert", "the matrix and --json both write to %s: give two names", json_path);
   if (!json_available(json_path)) return EXIT_FAILED;
@@ -108,7 +109,7 @@ int cmd_convert(int argc, char **argv)
   stop_prepare("convert", j, json_path);
   stop_writes(r.to);
   gable_status status = session_open(&s, "cpu", 0);
-  if (!status) status = convert(&s, &r, report_stream(json_path), j);
+  if (!status) status = convert(&s, &r, outfile_is_stdout(r.to) ? stderr : report_stream(json_path), j);
   rc = status ? failure_report(&s, "convert", status, NULL, &j, json_path) : json_write(&j, json_path);
   session_close(&s);
   return rc;

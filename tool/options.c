@@ -113,14 +113,24 @@ static int is_place(const char *words)
   return !strncmp(words, "cuda:", 5) && words[5] && strspn(words + 5, "0123456789") == strlen(words + 5);
 }
 
+int options_output_named(const char *verb, const char *path)
+{
+  if (strcmp(path, "-")) return EXIT_DONE;
+  return options_wrong(verb,
+                       "'-' is standard output for --json alone: give /dev/stdout, or ./- for a file of that name");
+}
+
 static int set_value(const command *usage, const option *o, const char *text)
 {
   char *end = NULL;
   errno = 0;
   switch (o->kind) {
   case OPTION_FLAG: *(int *)o->value = 1; return 0;
-  case OPTION_TEXT:
-  case OPTION_OUTPUT: *(const char **)o->value = text; return 0;
+  case OPTION_OUTPUT:
+    if (!strcmp(text, "-") && strcmp(o->name, "json")) return options_output_named(usage->verb, text);
+    *(const char **)o->value = text;
+    return 0;
+  case OPTION_TEXT: *(const char **)o->value = text; return 0;
   case OPTION_CHOICE:
     if (!is_choice(o->argument, text))
       return options_wrong(usage->verb, "--%s is '%s': give one of %s", o->name, text, o->argument);

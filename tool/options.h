@@ -128,4 +128,7 @@ __attribute__((format(printf, 2, 3)))
 #endif
 int options_wrong(const char *verb, const char *format, ...);
 
+/* EXIT_DONE, or EXIT_USAGE after a line on standard error: '-' names no output but --json's. */
+int options_output_named(const char *verb, const char *path);
+
 #endif

@@ -42,6 +42,13 @@ int outfile_possible(const char *what, const char *path)
   return failed(what, path);
 }
 
+int outfile_is_stdout(const char *path)
+{
+  struct stat a, b;
+  return !stat(path, &a) && !fstat(STDOUT_FILENO, &b) && !S_ISREG(a.st_mode) && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
 int outfile_takes_matrix(const char *what, const char *path, gable_file_format format)
 {
   int rc = outfile_possible(what, path);
@@ -77,9 +84,11 @@ char *outfile_target(const char *path)
 {
   enum { MOST_LINKS = 40 };
   const size_t bytes = strlen(path) + 1;
+  struct stat about;
+  const int links = stat(path, &about) || S_ISREG(about.st_mode);
   char *target = malloc(bytes), *next;
   if (target) memcpy(target, path, bytes);
-  for (int k = 0; target && k < MOST_LINKS && (next = link_of(target)); k++) {
+  for (int k = 0; links && target && k < MOST_LINKS && (next = link_of(target)); k++) {
     free(target);
     target = next;
   }

@@ -19,7 +19,11 @@ int outfile_possible(const char *what, const char *path);
 /* The same of a file of a matrix, whose name also says its format. */
 int outfile_takes_matrix(const char *what, const char *path, gable_file_format format);
 
-/* path, or what it links to (which need not exist); to be freed.  NULL: out of memory. */
+/* 1: path is the pipe or the device that standard output is, so a report there would mix with what is written. */
+int outfile_is_stdout(const char *path);
+
+/* path, or what it links to (which need not exist); a device or a pipe is path itself.  To be freed.  NULL: out of
+ * memory. */
 char *outfile_target(const char *path);
 
 /* 0, or an exit status after a line on standard error, which begins with what.  Links are followed, and a file that

@@ -36,8 +36,37 @@ kept b.gbl convert a.mtx b.gbl
 kept x.mtx solve a.mtx -o x.mtx
 kept f solve a.mtx --save-factor f
 kept p.svg levels a.mtx --plot p.svg
+
+# What is no regular file is written directly: a pipe by the name of standard output, and one with a name
+run 0 convert a.mtx plain.mtx
+{ "$gable" convert a.mtx /dev/stdout --format mtx 2>err || echo failed; } | cat >out
+cmp -s out plain.mtx || wrong "convert to /dev/stdout, a pipe"
+mkfifo pipe
+cat pipe >out &
+"$gable" convert a.mtx pipe --format mtx >err 2>&1 || wrong "convert to a named pipe"
+wait
+cmp -s out plain.mtx || wrong "convert to a named pipe"
+[ -p pipe ] || wrong "the pipe was replaced"
+no_leftovers
+
+# '-' is standard output for --json alone
+for line in 'convert a.mtx -' 'generate laplacian5:4x4 -o -' 'solve a.mtx -o -' 'solve a.mtx --save-factor -' \
+    'krylov a.mtx -o -' 'info a.mtx --plot -' 'levels a.mtx --plot=-' 'bench matrices a.mtx --plot -'; do
+    # shellcheck disable=SC2086
+    expect 2 'give /dev/stdout, or ./-' $line
+    [ ! -e ./- ] || wrong "$line made a file named -"
+done
 [ "${CJSON:-yes}" = yes ] || exit 0
 kept j info a.mtx --json j
 kept j solve a.mtx --json j
 run 1 solve nowhere.mtx --json j
 [ -L j ] || wrong "a failure replaces the link"
+# a stopped run writes its JSON to a pipe too; nobody writes to the other one, which is its matrix
+mkfifo never
+{
+    "$gable" info never --json /dev/stdout 2>err &
+    sleep 0.5
+    kill -TERM $!
+    wait
+} | cat >out
+says '"reason":.*stopped by a signal' out

@@ -104,12 +104,14 @@ done:
   return status;
 }
 
-/* s->target = path, or what it links to, which need not exist. */
+/* s->target = path, or what it links to, which need not exist.  A device or a pipe stays path: the links of /dev/stdout
+ * end in "pipe:[7]", which names no file. */
 static gable_status resolve(gi_sink *s)
 {
   enum { MOST_LINKS = 40 };
   gable_status status = GABLE_OK;
-  int more = 1;
+  struct stat about;
+  int more = stat(s->path, &about) || S_ISREG(about.st_mode);
   GI_TRY(copy_text(s->ctx, s->path, &s->target));
   for (int k = 0; more && k < MOST_LINKS; k++) GI_TRY(follow_link(s, &more));
 done:
