@@ -60,6 +60,7 @@ static gable_status make_vectors(session *s, const request *q, const gable_matri
     return GABLE_ERR_MISMATCH;
   }
   if (status) return status;
+  session_about(q->path); /* no longer the file of b */
   r->x = calloc((size_t)r->n + 1, sizeof *r->x);
   r->history = calloc((size_t)q->iterations + 2, sizeof *r->history);
   return r->x && r->history ? GABLE_OK : GABLE_ERR_MEMORY;

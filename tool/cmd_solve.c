@@ -323,6 +323,7 @@ static gable_status make_right_sides(solve_run *r, const solve_request *q, solve
     return GABLE_ERR_MISMATCH;
   }
   if (status) return status;
+  session_about(q->matrix); /* no longer the file of b */
   r->x = malloc(((size_t)r->rows * (size_t)o->columns + 1) * sizeof *r->x);
   return r->x ? GABLE_OK : GABLE_ERR_MEMORY;
 }

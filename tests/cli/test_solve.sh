@@ -128,6 +128,11 @@ run 1 solve nan.mtx
 run 1 solve nowhere.mtx
 run 1 solve a.mtx -b one.mtx
 says rows err
+# errors about A name A's file beside -b
+mm 'coordinate real general' '2 2 2' '1 1 1' '1 2 1' >empty_row.mtx
+mm 'array real general' '2 1' 1 1 >two.mtx
+run 1 solve empty_row.mtx -b two.mtx
+says 'empty_row.mtx' err
 rm -f x.mtx
 run 0 solve "$data/west0479.mtx.gz" --tolerance 1e-15
 run 1 solve "$data/west0479.mtx.gz" --refine 0 --tolerance 1e-15 -o x.mtx
