@@ -28,6 +28,12 @@ typedef struct contest {
   int matrices;
 } contest;
 
+/* A pair of sweeps takes one vector of doubles and the matrix itself. */
+static int sweeps_possible(const bench_request *q)
+{
+  return q->rhs == 1 && *q->op == 'n' && !strcmp(q->type, "d");
+}
+
 static int measures(const bench_request *q, const char *what)
 {
   return !strcmp(q->measure, "both") || !strcmp(q->measure, what);
@@ -164,7 +170,7 @@ static int run_matrix(contest *c, const bench_matrix *m)
   for (int k = 0; k < 2 && rc == EXIT_DONE && measures(c->q, "solves"); k++)
     if (!strcmp(c->q->uplo, "both") || !strcmp(c->q->uplo, k ? "upper" : "lower"))
       rc = run_part(c, m->name, &m->part[k], &m->transposed[k]);
-  if (rc == EXIT_DONE && measures(c->q, "sweeps") && c->q->rhs == 1 && *c->q->op == 'n' && *c->q->type == 'd') {
+  if (rc == EXIT_DONE && measures(c->q, "sweeps") && sweeps_possible(c->q)) {
     bench_rows whole;
     const gable_status status = bench_matrix_whole(m, &whole);
     char why[240];
@@ -377,6 +383,8 @@ static int parse(int argc, char **argv, bench_request *q, const char **argument,
     *rc = options_wrong("bench", "--merge-blocks and --widths go with supernodal");
   else if (supernodal && (*q->op != 'n' || *q->type != 'd' || *q->layout != 'c' || q->both_ops))
     *rc = options_wrong("bench", "--op, --type, --layout and --both-ops go with triangles, not with supernodal");
+  else if (!supernodal && !strcmp(q->measure, "sweeps") && !sweeps_possible(q))
+    *rc = options_wrong("bench", "sweeps are measured with --rhs 1, --op n and --type d alone");
   else if (q->n_files && !strcmp(q->what, "laplacian"))
     *rc = options_wrong("bench", "laplacian takes no files");
   return *rc != EXIT_DONE;

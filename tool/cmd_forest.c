@@ -478,6 +478,8 @@ int cmd_forest(int argc, char **argv)
   if (q.atomics && !is(&q, "unpack") && !is(&q, "scatter") && !is(&q, "halo"))
     return options_wrong("forest", "--atomics is of unpack, scatter and halo, not of %s", q.test);
   if (!is(&q, "show") && q.plot) return options_wrong("forest", "--plot is of show");
+  if (is(&q, "halo") && q.most < FOREST_LEAST_HALO)
+    return options_wrong("forest", "--most %ld of halo: the smallest block has %d bytes", q.most, FOREST_LEAST_HALO);
   if (q.matrix && !strcmp(q.matrix, "-") && mpi_place_is(q.where))
     return options_wrong("forest", "standard input is of one process: name a file for %s", q.where);
   q.place.where = q.where;

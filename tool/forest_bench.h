@@ -19,7 +19,7 @@ typedef struct forest_row {
   int checked;     /* which was right */
 } forest_row;
 
-enum { FOREST_ROWS = 40, FOREST_PLANS = 64 };
+enum { FOREST_ROWS = 40, FOREST_PLANS = 64, FOREST_LEAST_HALO = 8 * 4 * 4 /* bytes of a block */ };
 
 typedef struct forest_bench_options {
   gable_off most; /* bytes */

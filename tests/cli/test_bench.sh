@@ -138,6 +138,10 @@ expect 0 "any number of" bench --help
 run 2 bench
 run 2 bench triangles
 says 'laplacian, matrices or supernodal' err
+for option in '--rhs 2' '--op t' '--type s'; do
+    # shellcheck disable=SC2086
+    expect 2 'sweeps are measured with --rhs 1, --op n and --type d alone' bench matrices laplacian5:9x8 --where cpu --measure sweeps $option
+done
 run 2 bench laplacian "$data/west0479.mtx.gz"
 run 1 bench matrices --list no-such-list
 says 'no-such-list' err

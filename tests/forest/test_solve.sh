@@ -87,6 +87,7 @@ printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2e-170\n2 
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 -1\n2 2 1\n' >"$work/null.mtx"
 refused 'spmv of which matrix' spmv
 refused '--plot is of show' halo --plot "$work/p.svg"
+refused '--most 64 of halo: the smallest block has 128 bytes' halo --most 64
 refused 'halo has no matrix' halo "$work/a.mtx"
 refused 'is 2 x 3: give a square matrix' spmv "$work/wide.mtx"
 refused 'No such file' spmv "$work/none.mtx"
