@@ -35,6 +35,7 @@ typedef struct supernodal_run {
 
 static int fail(supernodal_run *r, gable_status status, const char *reason)
 {
+  if (stop_asked()) stop_hold(); /* the timer's handler would say it again */
   progress_erase(&r->session->bar);
   fprintf(stderr, "gable bench: %s: %s\n", r->name, reason);
   if (r->json) bench_json_failure(r->json, r->q, r->name, status, reason);

@@ -42,6 +42,7 @@ static int measures(const bench_request *q, const char *what)
 /* The run ends: one line on standard error, and one of JSON.  matrix: at which one, "*": none of them. */
 static int fail(contest *c, const char *matrix, gable_status status, const char *reason)
 {
+  if (stop_asked()) stop_hold(); /* the timer's handler would say it again */
   progress_erase(&c->session.bar);
   fprintf(stderr, "gable bench: %s\n", reason);
   if (c->json) bench_json_failure(c->json, c->q, matrix, status, reason);

@@ -102,11 +102,10 @@ static FILE *open_temporary(outfile *o, int exists, mode_t mode)
   o->temporary = malloc(length);
   if (!o->temporary) return NULL;
   snprintf(o->temporary, length, "%s.%ld.tmp", o->target, (long)getpid());
+  stop_file_opened(o->temporary); /* before it is there: a stop in between would leave it */
   const int fd = open(o->temporary, O_WRONLY | O_CREAT | O_TRUNC, exists ? mode : 0666);
   FILE *stream = fd >= 0 && (!exists || !fchmod(fd, mode)) ? fdopen(fd, "w") : NULL;
-  if (stream) {
-    stop_file_opened(o->temporary);
-  } else if (fd >= 0) {
+  if (!stream && fd >= 0) {
     close(fd);
     remove(o->temporary);
   }

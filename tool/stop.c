@@ -29,6 +29,7 @@ static struct {
   char *message;            /* for standard error */
   char *text;               /* JSON; NULL: none */
   char *target, *temporary; /* of the JSON; target NULL: standard output; temporary NULL: appended to target */
+  int exists;               /* 1: the JSON's file was there, and keeps its rights */
   mode_t mode;              /* of the JSON's file */
   const char *volatile file[MOST_FILES]; /* temporary files; NULL: a free place */
 } prepared;
@@ -59,6 +60,7 @@ static void put_json(void)
   const int fd = prepared.temporary ? open(prepared.temporary, O_WRONLY | O_CREAT | O_TRUNC, prepared.mode)
                                     : open(prepared.target, O_WRONLY | O_APPEND | O_CREAT, 0666);
   if (fd < 0) return;
+  if (prepared.temporary && prepared.exists) (void)fchmod(fd, prepared.mode); /* the mask may have taken some away */
   put(fd, prepared.text);
   close(fd);
   if (prepared.temporary) (void)rename(prepared.temporary, prepared.target);
@@ -133,7 +135,8 @@ static void prepare(const char *verb, char *text, const char *json_path)
   prepared.text = text;
   if (!text || !strcmp(json_path, "-")) return;
   prepared.target = outfile_target(json_path);
-  prepared.mode = prepared.target && !stat(prepared.target, &about) ? about.st_mode & 0777 : 0666;
+  prepared.exists = prepared.target && !stat(prepared.target, &about);
+  prepared.mode = prepared.exists ? about.st_mode & 07777 : 0666;
   if (!prepared.target) prepared.text = NULL;
 }
 

@@ -38,7 +38,7 @@ void stop_writes(const char *path);
 /* The library is about to put one of them in its place; the last one holds the run. */
 void stop_written(void);
 
-/* name, a temporary file of the tool's own, exists from now on; no longer.  name stays the caller's. */
+/* name, a temporary file of the tool's own, may exist from now on; no longer.  name stays the caller's. */
 void stop_file_opened(const char *name);
 void stop_file_closed(const char *name);
 

@@ -70,3 +70,15 @@ mkfifo never
     wait
 } | cat >out
 says '"reason":.*stopped by a signal' out
+# and keeps the rights of a file that exists, whatever the mask
+echo old >kept.json
+chmod 664 kept.json
+(
+    umask 077
+    "$gable" info never --json kept.json >out 2>err &
+    sleep 0.5
+    kill -TERM $!
+    wait
+)
+says '"reason":.*stopped by a signal' kept.json
+[ "$(stat -c %a kept.json)" = 664 ] || wrong "the JSON of a stopped run: mode $(stat -c %a kept.json), not 664"
