@@ -33,7 +33,7 @@ typedef struct request {
   const char *argument[2]; /* the test, and the matrix of those that have one */
   const char *test, *matrix, *where, *json_path, *parts, *plot;
   forest_place place; /* of where */
-  int captured, apart, atomics;
+  int captured, apart, atomics, strict;
   long cases, seed, most, iterations, plans;
   double deadline, tolerance;
 } request;
@@ -52,6 +52,7 @@ typedef struct outcome {
   session *s;
   char title[400]; /* of what show shows */
   gable_matrix *a; /* of spmv and cg: of this process, read by all its ranks */
+  gable_off duplicates;
   int32_t *part;
 } outcome;
 
@@ -106,17 +107,18 @@ static gable_status run_codecs(gable_comm *comm, outcome *o)
 }
 
 /* Both triangles of a file's matrix, or of a generated one. */
-static gable_status read_matrix(session *s, const char *path, gable_matrix **out)
+static gable_status read_matrix(outcome *o, const char *path)
 {
   gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix *one = NULL;
   struct stat about;
-  gable_off duplicates = 0;
+  reading.strict = o->q->strict;
   reading.accept_complex = 0;
   reading.accept_pattern = 0;
-  gable_status status = stat(path, &about) && strchr(path, ':') ? gable_matrix_generate(s->ctx, path, 1, &one)
-                                                                : session_read(s, path, &reading, &one, &duplicates);
-  if (!status) status = gable_matrix_expand(one, out);
+  gable_status status = stat(path, &about) && strchr(path, ':')
+                            ? gable_matrix_generate(o->s->ctx, path, 1, &one)
+                            : session_read(o->s, path, &reading, &one, &o->duplicates);
+  if (!status) status = gable_matrix_expand(one, &o->a);
   gable_matrix_destroy(&one);
   return status;
 }
@@ -124,7 +126,7 @@ static gable_status read_matrix(session *s, const char *path, gable_matrix **out
 static gable_status read_problem(outcome *o, int ranks)
 {
   gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
-  gable_status status = read_matrix(o->s, o->q->matrix, &o->a);
+  gable_status status = read_matrix(o, o->q->matrix);
   if (!status) status = gable_matrix_get_info(o->a, &info);
   if (status) return status;
   if (info.n_rows != info.n_cols) {
@@ -354,6 +356,7 @@ static json *request_json(const request *q)
 static int report(const request *q, const outcome *o, json **j)
 {
   json_integer(*j, "ranks", o->ranks);
+  if (q->matrix) json_integer(*j, "duplicates", o->duplicates);
   const int checked = solves(q)         ? report_solve(q, o, *j)
                       : is(q, "show")   ? report_show(q, o, *j)
                       : is(q, "check")  ? report_check(q, o, *j)
@@ -437,6 +440,7 @@ int cmd_forest(int argc, char **argv)
       option_flag(0, "atomics",
                   "of unpack, scatter and halo: sums by atomic operations, in no fixed order; of device memory",
                   &q.atomics),
+      option_strict(&q.strict),
       option_output('p', "plot", "OUT.svg", "of show: draw ranks, edges, bytes, codecs", &q.plot),
       option_json(&q.json_path),
       OPTION_END,
@@ -477,6 +481,7 @@ int cmd_forest(int argc, char **argv)
                          q.test);
   if (q.atomics && !is(&q, "unpack") && !is(&q, "scatter") && !is(&q, "halo"))
     return options_wrong("forest", "--atomics is of unpack, scatter and halo, not of %s", q.test);
+  if (q.strict && !q.matrix) return options_wrong("forest", "--strict is of tests with a matrix");
   if (!is(&q, "show") && q.plot) return options_wrong("forest", "--plot is of show");
   if (is(&q, "halo") && q.most < FOREST_LEAST_HALO)
     return options_wrong("forest", "--most %ld of halo: the smallest block has %d bytes", q.most, FOREST_LEAST_HALO);

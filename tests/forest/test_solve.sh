@@ -88,6 +88,15 @@ printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 -1\
 refused 'spmv of which matrix' spmv
 refused '--plot is of show' halo --plot "$work/p.svg"
 refused '--most 64 of halo: the smallest block has 128 bytes' halo --most 64
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n1 1 2\n2 2 1\n' >"$work/twice.mtx"
+refused 'entries given twice: 1' spmv "$work/twice.mtx" --strict
+refused '--strict is of tests with a matrix' halo --strict
+if [ "${CJSON:-yes}" = yes ]; then
+    for test in spmv show; do
+        "$gable" forest $test "$work/twice.mtx" --json "$work/twice.json" >"$work/log" 2>&1 && grep -q '"duplicates":.*1' "$work/twice.json" ||
+            { echo "$test: duplicates are not in the JSON"; cat "$work/log"; exit 1; }
+    done
+fi
 refused 'halo has no matrix' halo "$work/a.mtx"
 refused 'is 2 x 3: give a square matrix' spmv "$work/wide.mtx"
 refused 'No such file' spmv "$work/none.mtx"
