@@ -155,6 +155,11 @@ int bench_sources(const bench_request *q, int (*visit)(void *user, const bench_s
   if (!q->n_files) return visit_list(q, visit, user);
   for (int k = 0; k < q->n_files; k++) {
     bench_source s = {.method = GABLE_METHOD_AUTO};
+    if (strlen(q->files[k]) >= sizeof s.path) {
+      fprintf(stderr, "gable bench: %.60s...: the name has over %zu bytes: give a shorter path\n", q->files[k],
+              sizeof s.path - 1);
+      return EXIT_FAILED;
+    }
     snprintf(s.path, sizeof s.path, "%s", q->files[k]);
     name_of(session_name(s.path), s.name, sizeof s.name);
     const int rc = wanted(q, s.name) ? visit(user, &s) : EXIT_DONE;

@@ -1,5 +1,6 @@
 /* cmd_info.c: what a matrix is. */
 #include <gable/gable.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "failure.h"
@@ -140,7 +141,7 @@ static void fill_json(json *j, const facts *f)
   json_integer(j, "longest_column", s->longest_col);
   if (square) {
     json_number(j, "pattern_symmetry", s->pattern_symmetry);
-    json_number(j, "value_symmetry", s->value_symmetry);
+    json_number(j, "value_symmetry", i->field == GABLE_FIELD_PATTERN ? NAN : s->value_symmetry);
     fill_levels(j, "lower", i->n_rows, s->lower_levels, s->lower_widest);
     fill_levels(j, "upper", i->n_rows, s->upper_levels, s->upper_widest);
   }

@@ -23,6 +23,8 @@ void svg_words(FILE *f, double x, double y, const char *anchor, int size, const 
       fputs("&amp;", f);
     else if (*piece == '<')
       fputs("&lt;", f);
+    else if (*piece == '>')
+      fputs("&gt;", f);
     else if ((unsigned char)*piece < ' ')
       fputc('?', f);
     else

@@ -142,6 +142,7 @@ for option in '--rhs 2' '--op t' '--type s'; do
     # shellcheck disable=SC2086
     expect 2 'sweeps are measured with --rhs 1, --op n and --type d alone' bench matrices laplacian5:9x8 --where cpu --measure sweeps $option
 done
+expect 1 'over 511 bytes' bench matrices "$(printf '%0600d' 0).mtx" --where cpu
 run 2 bench laplacian "$data/west0479.mtx.gz"
 run 1 bench matrices --list no-such-list
 says 'no-such-list' err

@@ -73,6 +73,9 @@ if ! "$gable" info a.mtx --json - >"info.json" 2>/dev/null; then
     echo "there is no JSON in this build: the keys were not looked at"
     exit 77
 fi
+mm 'coordinate pattern symmetric' '2 2 2' '1 1' '2 1' >pattern.mtx
+run 0 info pattern.mtx --json pattern.json
+says '"value_symmetry":.*null' pattern.json
 command -v python3 >/dev/null 2>&1 || { echo "no python3: the keys were not looked at"; exit 77; }
 python3 - "$work" <<'PY'
 import json, sys, xml.dom.minidom

@@ -40,3 +40,6 @@ for ranks in 1 2 8 9 40; do
 done
 run 0 forest show --where cpu/ranks:6 --plot show.svg
 apart show.svg
+cp grid.mtx 'a]]>.mtx'
+run 0 info 'a]]>.mtx' --plot named.svg
+grep -q 'a]]&gt;' named.svg || wrong "a '>' of a name is not escaped"
