@@ -61,11 +61,13 @@ kept j info a.mtx --json j
 kept j solve a.mtx --json j
 run 1 solve nowhere.mtx --json j
 [ -L j ] || wrong "a failure replaces the link"
-# a stopped run writes its JSON to a pipe too; nobody writes to the other one, which is its matrix
+# a stopped run writes its JSON to a pipe too; nobody writes to the other one, which is its matrix.  The thread sanitizer would
+# hold the signal back.
+case ${SAN:-} in *thread*) exit 0 ;; esac
 mkfifo never
 {
     "$gable" info never --json /dev/stdout 2>err &
-    sleep 0.5
+    sleep 1
     kill -TERM $!
     wait
 } | cat >out
@@ -76,7 +78,7 @@ chmod 664 kept.json
 (
     umask 077
     "$gable" info never --json kept.json >out 2>err &
-    sleep 0.5
+    sleep 1
     kill -TERM $!
     wait
 )
