@@ -145,14 +145,17 @@ done:
   return status;
 }
 
-/* What was offered is the caller's again. */
+/* What was offered is the caller's again.  A neighbour that is awaited in vain does not keep the others from being
+ * settled: a late one would read an array that the caller uses anew. */
 static gable_status settle_all(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
   const gi_forest_side *s = gi_out_side(x->plan);
-  for (int k = 0; k < s->n && x->link; k++)
-    if (k != s->self && message_in_place(x, s, k)) GI_TRY(x->link->transport->settle(x->link, gi_link_number(s, k)));
-done:
+  for (int k = 0; k < s->n && x->link; k++) {
+    if (k == s->self || !message_in_place(x, s, k)) continue;
+    const gable_status one = x->link->transport->settle(x->link, gi_link_number(s, k));
+    if (!status) status = one;
+  }
   return status;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/timer.h"
 #include "comm/comm.h"
+#include "forest/plan.h"
 #include "support/failing_allocator.h"
 #include "support/forest_cases.h"
 #include "support/test.h"
@@ -269,6 +270,49 @@ static void test_absence(void)
   CHECK_OK(gable_comm_run("cpu/ranks:3", leave_alone, &late));
 }
 
+/* Rank 0's root goes to ranks 1 and 2, offered where it lies.  Rank 1 reads it beyond rank 0's deadline; rank 2 comes
+ * when rank 0 has changed it, and must still get what rank 0 sent. */
+static gable_status offers_to_two(gable_comm *comm, void *user)
+{
+  atomic_int *step = user;
+  const gable_root to = {0, 0};
+  const int rank = gable_comm_rank(comm);
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  double root = 1, leaf = 1;
+  o.op = GABLE_FOREST_OP_SUM;
+  o.path = GABLE_PATH_DIRECT;
+  CHECK_OK(gable_forest_create(comm, !rank, !!rank, NULL, &to, &f));
+  CHECK_OK(gable_plan_create(f, &o, &plan));
+  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  CHECK_OK(gable_comm_barrier(comm));
+  if (rank == 0) CHECK_OK(gable_comm_set_deadline(comm, 0.05));
+  while (rank == 2 && atomic_load(step) < 2) sleep_s(0.001);
+  CHECK_OK(gable_bcast_begin(x, &root, &leaf));
+  if (rank == 1) {
+    const void *message = NULL;
+    CHECK_OK(x->link->transport->in(x->link, 0, &message));
+    atomic_store(step, 1);
+    while (atomic_load(step) < 2) sleep_s(0.001);
+  } else if (rank == 2) {
+    CHECK_OK(gable_exchange_end(x));
+    CHECK(leaf == 2, "%g, not 2: the message is read after the sender's end has failed", leaf);
+    atomic_store(step, 3);
+  } else {
+    while (atomic_load(step) < 1) sleep_s(0.001);
+    expect(gable_exchange_end(x), GABLE_ERR_DEADLINE, "for rank 1, which did not come");
+    root = -777;
+    atomic_store(step, 2);
+    while (atomic_load(step) < 3) sleep_s(0.001);
+  }
+  gable_exchange_destroy(&x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  return GABLE_OK;
+}
+
 static gable_status fails_itself(gable_comm *comm, void *user)
 {
   (void)user;
@@ -425,6 +469,8 @@ int main(void)
   for (int k = 0; k < 2; k++) /* the second time with an older error of this thread */
     expect(gable_comm_run("cpu/ranks:3", fails_itself, NULL), GABLE_ERR_IO,
            "rank 1: its function returned 4: file cannot be read or written");
+  atomic_int step = 0;
+  CHECK_OK(gable_comm_run("cpu/ranks:3", offers_to_two, &step));
   test_absence();
   test_memory();
   return 0;
