@@ -286,9 +286,10 @@ GABLE_API gable_status gable_exchange_create(gable_plan *plan, void *stream, gab
 /* Local: does not wait for other ranks.  An exchange under way must have ended, or have failed. */
 GABLE_API void gable_exchange_destroy(gable_exchange **x);
 
-/* Local.  Each begins the exchange of a plan of its direction.  update [as leaf], multi_root [edges of this rank's
- * roots].  GABLE_ERR_STATE: another direction, not ended, or failed before; _ARGUMENT: an array that is NULL though it
- * has entries; _DEADLINE, _BACKEND: the message names the rank that did not come. */
+/* Local.  Each begins the exchange of a plan of its direction.  update [as leaf] does not overlap leaf; multi_root
+ * [edges of this rank's roots].  GABLE_ERR_STATE: another direction, not ended, or failed before; _ARGUMENT: an array
+ * that is NULL though it has entries, or update that is leaf; _DEADLINE, _BACKEND: the message names the rank that did
+ * not come. */
 GABLE_API gable_status gable_bcast_begin(gable_exchange *x, const void *root, void *leaf);
 GABLE_API gable_status gable_reduce_begin(gable_exchange *x, const void *leaf, void *root);
 GABLE_API gable_status gable_fetch_begin(gable_exchange *x, void *root, const void *leaf, void *update);

@@ -199,7 +199,11 @@ static gable_status check_begin(const gable_exchange_arrays *a)
   GI_REQUIRE(!x->chosen, GABLE_ERR_STATE, "an exchange begins twice at once");
   GI_TRY(check_array(x, gi_out_side(p), a->from, "what is sent"));
   GI_TRY(check_array(x, gi_in_side(p), a->to, "what is received"));
-  if (p->moves == GABLE_DIRECTION_FETCH) GI_TRY(check_array(x, &p->forest->leaves, a->update, "update"));
+  if (p->moves == GABLE_DIRECTION_FETCH) {
+    GI_TRY(check_array(x, &p->forest->leaves, a->update, "update"));
+    GI_REQUIRE(a->update != a->from || !p->forest->leaves.n, GABLE_ERR_ARGUMENT,
+               "update is the array of the leaves: give the fetched values one of their own");
+  }
 done:
   return status;
 }

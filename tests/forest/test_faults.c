@@ -217,6 +217,31 @@ static gable_status states(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+/* Fetched values go to an array of their own: of own edges they would be written before the leaves are read. */
+static gable_status fetch_in_place(gable_comm *comm, void *user)
+{
+  const gable_root to = {0, 0};
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  double root = 10, leaf = 5, update = 0;
+  (void)user;
+  o.direction = GABLE_DIRECTION_FETCH;
+  o.op = GABLE_FOREST_OP_SUM;
+  CHECK_OK(gable_forest_create(comm, 1, 1, NULL, &to, &f));
+  CHECK_OK(gable_plan_create(f, &o, &plan));
+  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  expect(gable_fetch_begin(x, &root, &leaf, &leaf), GABLE_ERR_ARGUMENT, "update is the array of the leaves");
+  CHECK_OK(gable_fetch_begin(x, &root, &leaf, &update));
+  CHECK_OK(gable_exchange_end(x));
+  CHECK(leaf == 5 && update == 10 + 5 * gable_comm_rank(comm), "leaf %g, update %g", leaf, update);
+  gable_exchange_destroy(&x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  return GABLE_OK;
+}
+
 /* Rank 1 returns, stays away until rank 0 has waited in vain, or is late within the deadline, while the others wait for
  * it.  The deadline holds once all have what they need. */
 typedef struct absence {
@@ -465,6 +490,7 @@ int main(void)
   CHECK_OK(gable_comm_run("cpu/ranks:3", many_roots, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", bad_plans, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", states, NULL));
+  CHECK_OK(gable_comm_run("cpu/ranks:3", fetch_in_place, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", agrees, NULL));
   for (int k = 0; k < 2; k++) /* the second time with an older error of this thread */
     expect(gable_comm_run("cpu/ranks:3", fails_itself, NULL), GABLE_ERR_IO,
