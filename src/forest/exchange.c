@@ -165,7 +165,7 @@ static gable_status check_array(const gable_exchange *x, const gi_forest_side *s
   gable_status status = GABLE_OK;
   const gable_plan *p = x->plan;
   const int roots = s == &p->forest->roots;
-  const int64_t items = roots ? p->forest->n_roots : p->forest->leaf_space;
+  const int64_t items = roots ? p->forest->root_space : p->forest->leaf_space;
   if (!s->n) goto done;
   GI_REQUIRE(array, GABLE_ERR_ARGUMENT, "%s is NULL", name);
   const gable_space space = roots ? p->options.root_space : p->options.leaf_space;

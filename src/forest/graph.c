@@ -184,10 +184,12 @@ done:
   return status;
 }
 
-/* Maps of both sides. */
+/* Maps of both sides, and how far the roots' array reaches. */
 static gable_status build_maps(gable_forest *f)
 {
   gable_status status = GABLE_OK;
+  for (int64_t e = 0; e < gi_edges(&f->roots); e++)
+    if (f->roots.index[e] >= f->root_space) f->root_space = f->roots.index[e] + 1;
   GI_TRY(gi_forest_side_maps(f->ctx, &f->leaves));
   GI_TRY(gi_forest_side_maps(f->ctx, &f->roots));
   GI_TRY(look_at_roots(f));

@@ -49,7 +49,8 @@ struct gable_forest {
   gable_comm *comm;
   gable_context *ctx;
   int references; /* of the caller and of plans */
-  int64_t n_roots, n_leaves, leaf_space, max_degree;
+  int64_t n_roots, n_leaves, max_degree;
+  int64_t root_space, leaf_space; /* 1 + the largest root with a leaf, and the largest position: how far arrays reach */
   gi_forest_side leaves, roots;
   int64_t *leaf_root;   /* [n_leaves] the index of each leaf's root, in the order of leaves.index */
   unsigned char *apart; /* [roots.n] 1: no root twice among this neighbour's edges */

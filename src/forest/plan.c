@@ -121,7 +121,7 @@ static gable_status check_sizes(const gable_plan *p)
 {
   gable_status status = GABLE_OK;
   const gable_forest *f = p->forest;
-  const int64_t stride[] = {p->options.root_stride, p->options.leaf_stride}, items[] = {f->n_roots, f->leaf_space};
+  const int64_t stride[] = {p->options.root_stride, p->options.leaf_stride}, items[] = {f->root_space, f->leaf_space};
   const int64_t edges[] = {f->n_leaves, f->roots.n ? f->roots.ptr[f->roots.n] : 0};
   for (int k = 0; k < 2; k++) {
     int64_t bytes = 0;

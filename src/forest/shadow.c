@@ -6,14 +6,15 @@
 
 #include "base/checked.h"
 
+/* An array that no edge touches needs none: it may be NULL, or shorter than a field. */
 static gable_status make_shadow(const gable_plan *p, int roots, gi_arena *m, gi_shadow *s)
 {
   gable_status status = GABLE_OK;
   const gable_plan_options *o = &p->options;
   const int64_t stride = roots ? o->root_stride : o->leaf_stride;
-  const int64_t items = roots ? p->forest->n_roots : p->forest->leaf_space;
+  const int64_t items = roots ? p->forest->root_space : p->forest->leaf_space;
   void *device = NULL, *pinned = NULL;
-  if ((roots ? o->root_space : o->leaf_space) == GABLE_SPACE_DEVICE) goto done;
+  if ((roots ? o->root_space : o->leaf_space) == GABLE_SPACE_DEVICE || !items) goto done;
   s->bytes = ((o->fields - 1) * stride + items) * p->item; /* gi_forest_plan_create has checked it */
   GI_TRY(gi_arena_take(m, (size_t)s->bytes, &device));
   GI_TRY(m->ctx->device->pinned_alloc(m->ctx, (size_t)s->bytes, &pinned));
@@ -46,10 +47,10 @@ int gi_shadows_any(const gi_shadows *s)
   return s->from.pinned || s->to.pinned || s->update.pinned;
 }
 
-/* The caller's array; NULL: it has no entries. */
+/* The caller's array. */
 static gable_status copy_in(gable_context *ctx, gi_shadow *s, const char *array, void *stream)
 {
-  if (!s->pinned || !array) return GABLE_OK;
+  if (!s->pinned) return GABLE_OK;
   memcpy(s->pinned, array, (size_t)s->bytes);
   return ctx->device->copy_in(ctx, s->device, s->pinned, (size_t)s->bytes, stream);
 }

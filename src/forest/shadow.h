@@ -10,7 +10,7 @@
 #include "forest/plan.h"
 
 typedef struct gi_shadow {
-  char *device, *pinned; /* NULL: the array lies in device memory */
+  char *device, *pinned; /* NULL: the array lies in device memory, or has no edge */
   char *users;           /* the caller's array of this round, which gets what is received; NULL: nothing */
   int64_t bytes;
 } gi_shadow;

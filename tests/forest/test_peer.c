@@ -402,6 +402,45 @@ static gable_status mixed(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+/* A root of many is joined, on rank 0: arrays reach as far as it, in host memory and on the device, and on other ranks
+ * are not looked at. */
+static gable_status short_arrays(gable_comm *comm, void *user)
+{
+  const gable_off many = (gable_off)1 << 40;
+  const gable_root to = {0, 1};
+  gable_context *ctx = gable_comm_context(comm);
+  gable_forest *f = NULL;
+  arrays root, leaf;
+  (void)user;
+  take(comm, &root, 2 * sizeof(double));
+  take(comm, &leaf, sizeof(double));
+  CHECK_OK(gable_forest_create(comm, many, 1, NULL, &to, &f));
+  for (int device_root = 0; device_root < 2; device_root++) {
+    gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+    gable_plan *plan = NULL;
+    gable_exchange *x = NULL;
+    double *value = root.host, found = 0;
+    o.leaf_space = GABLE_SPACE_DEVICE;
+    o.root_space = device_root ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST;
+    value[1] = 7 + device_root;
+    CHECK_OK(gable_device_copy_in(ctx, root.device, root.host, root.bytes, NULL));
+    CHECK_OK(gable_plan_create(f, &o, &plan));
+    CHECK_OK(gable_exchange_create(plan, NULL, &x));
+    CHECK_OK(gable_bcast_begin(x, device_root ? root.device : root.host, leaf.device));
+    CHECK_OK(gable_exchange_end(x));
+    CHECK_OK(gable_exchange_wait(x));
+    CHECK_OK(gable_device_copy_out(ctx, &found, leaf.device, sizeof found, NULL));
+    CHECK_OK(gable_device_synchronise(ctx, NULL));
+    CHECK(found == 7 + device_root, "%g, not %d", found, 7 + device_root);
+    gable_exchange_destroy(&x);
+    gable_plan_destroy(&plan);
+  }
+  gable_forest_destroy(&f);
+  drop(comm, &root);
+  drop(comm, &leaf);
+  return GABLE_OK;
+}
+
 int main(int argc, char **argv)
 {
   const gable_off small[] = {3, 190, 1000, 0}, large[] = {3, 190, 1000, 100000, 0};
@@ -411,6 +450,8 @@ int main(int argc, char **argv)
   CHECK_OK(gable_comm_run(place("peer:1"), hubs, (void *)small));
   CHECK_OK(gable_comm_run(place("peer:2"), mixed, NULL));
   CHECK_OK(gable_comm_run(place("ranks:3"), mixed, NULL));
+  CHECK_OK(gable_comm_run(place("peer:2"), short_arrays, NULL));
+  CHECK_OK(gable_comm_run(place("ranks:2"), short_arrays, NULL));
   test_absence();
   CHECK_OK(gable_comm_run(place("peer:2"), copy_large, NULL));
   gi_device_target_least = 1; /* messages of any length may be stored in the receiver's array */
