@@ -11,6 +11,7 @@ typedef struct mpi_message {
   void **request; /* [pieces] */
   char *buffer;   /* [bytes] */
   int owns;       /* the buffer: it is not in a block */
+  int failed;     /* a look has met an error, which MPI says once: for the wait */
 } mpi_message;
 
 typedef struct gi_mpi_link {
@@ -168,11 +169,10 @@ static void free_link(mpi_link *l)
   gi_free(comm->ctx, l);
 }
 
-static int message_here(gable_comm *comm, const mpi_message *g)
+static int message_here(gable_comm *comm, mpi_message *g)
 {
-  int failed = 0;
-  for (int p = 0; p < g->pieces; p++)
-    if (!gi_mpi_test(comm, g->request[p], &failed) && !failed) return 0;
+  for (int p = 0; p < g->pieces && !g->failed; p++)
+    if (!gi_mpi_test(comm, g->request[p], &g->failed) && !g->failed) return 0;
   return 1;
 }
 
@@ -220,12 +220,15 @@ void gi_mpi_link_destroy(gi_link *link)
   gi_mpi_links_collect(l->base.comm, 0);
 }
 
+/* A large message moves while both ends look: what this rank receives needs that as what it sends, and so does what a
+ * link that is destroyed has sent. */
 void gi_mpi_progress(gable_comm *comm)
 {
   const gi_mpi *s = comm->state;
-  for (const mpi_link *l = s->links; l; l = l->next)
-    for (int k = 0; k < l->n_out; k++)
-      if (!message_here(comm, &l->out[k])) return; /* looking at one that is under way sees to all */
+  const mpi_link *const lists[] = {s->links, s->retired};
+  for (int k = 0; k < 2; k++)
+    for (const mpi_link *l = lists[k]; l; l = l->next)
+      if (!idle(l)) return; /* looking at one that is under way sees to all */
 }
 
 static gable_status start_message(gable_comm *comm, const mpi_message *g)
@@ -242,6 +245,7 @@ done:
 static gable_status wait_message(gable_comm *comm, const mpi_message *g)
 {
   gable_status status = GABLE_OK;
+  GI_REQUIRE(!g->failed, GABLE_ERR_BACKEND, "a message between rank %d and rank %d failed", comm->rank, g->rank);
   for (int p = 0; p < g->pieces; p++) GI_TRY(gi_mpi_wait(comm, g->request[p], g->rank));
 done:
   return status;

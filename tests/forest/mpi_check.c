@@ -214,6 +214,62 @@ static int check_device(gable_comm *comm, gable_path path)
   return wrong || wrong_blocks;
 }
 
+enum { LARGE = 1 << 20 }; /* doubles of a message that MPI moves only while both ends look */
+
+/* An exchange in which rank `from` sends LARGE doubles to rank 1 - from. */
+static gable_exchange *send_large(gable_comm *comm, int from, gable_path path, gable_root *root)
+{
+  const int me = gable_comm_rank(comm);
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  o.path = path;
+  for (int i = 0; i < LARGE; i++) root[i] = (gable_root){from, i};
+  gable_status status = gable_forest_create(comm, me == from ? LARGE : 0, me == 1 - from ? LARGE : 0, NULL, root, &f);
+  if (!status) status = gable_plan_create(f, &o, &plan);
+  if (!status) status = gable_exchange_create(plan, NULL, &x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  return failed("an exchange of large messages", status) ? NULL : x;
+}
+
+static gable_status one_round(gable_exchange *x, double *a)
+{
+  const gable_status status = gable_bcast_begin(x, a, a);
+  return status ? status : gable_exchange_end(x);
+}
+
+/* Rank 0 waits for y, by the window, in the middle of a round of x by requests, that rank 1 must finish before it sends
+ * y: a message that rank 0 receives; or one that it has sent, by an exchange that it has destroyed. */
+static int check_beside(gable_comm *comm, int destroyed)
+{
+  const int me = gable_comm_rank(comm);
+  gable_root *root = malloc(LARGE * sizeof *root);
+  double *a = calloc(LARGE, sizeof *a), *b = calloc(LARGE, sizeof *b);
+  int wrong = failed("memory", gable_comm_agree(comm, root && a && b ? GABLE_OK : GABLE_ERR_MEMORY));
+  gable_exchange *x = wrong ? NULL : send_large(comm, !destroyed, GABLE_PATH_REQUEST, root);
+  gable_exchange *y = x ? send_large(comm, 1, GABLE_PATH_WINDOW, root) : NULL;
+  if (!y) return 1;
+  gable_status status = gable_comm_set_deadline(comm, 5);
+  if (!status) status = gable_comm_barrier(comm);
+  for (int round = 0; round < 2 && !status && !destroyed && me == 1; round++) status = one_round(x, a);
+  if (!status && !destroyed && me == 0) status = gable_bcast_begin(x, a, a);
+  if (!status && destroyed) status = one_round(x, a);
+  if (destroyed) gable_exchange_destroy(&x);
+  if (!status) status = one_round(y, b);
+  if (!status && !destroyed && me == 0) status = gable_exchange_end(x);
+  if (!status && !destroyed && me == 0) status = one_round(x, a);
+  wrong = failed(destroyed ? "beside a destroyed exchange" : "beside a receive", status);
+  gable_comm_set_deadline(comm, 60);
+  gable_exchange_destroy(&x);
+  gable_exchange_destroy(&y);
+  free(root);
+  free(a);
+  free(b);
+  return wrong;
+}
+
 /* The last rank sleeps beyond the deadline of the others, each of which must name it; then it comes. */
 static int be_late(gable_context *ctx)
 {
@@ -449,6 +505,7 @@ int main(int argc, char **argv)
   if (!wrong)
     wrong =
         check_paths(comm, argc > 1 ? atol(argv[1]) : 100) || check_types(comm) || check_shared(comm) || be_wrong(comm);
+  if (!wrong && gable_comm_size(comm) > 1) wrong = check_beside(comm, 0) || check_beside(comm, 1);
   gable_comm_destroy(&comm);
   if (!wrong) wrong = be_absent(ctx);
   if (!wrong) wrong = be_late(ctx);
