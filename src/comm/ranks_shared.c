@@ -115,8 +115,11 @@ static gable_status create(gable_comm *comm, int64_t bytes, int on_device, gi_sh
   *out = s;
   s = NULL;
 done:
-  release_part(&own.part, on_device);
-  if (own.of_all) gi_free(own.of_all->ctx, own.of_all);
+  /* Where a rank was awaited in vain the others may have this rank's memory, and the block: then both stay. */
+  if (!atomic_load_explicit(&comm->waits.failed, memory_order_relaxed)) {
+    release_part(&own.part, on_device);
+    if (own.of_all) gi_free(own.of_all->ctx, own.of_all);
+  }
   if (s) release_handle(s);
   gi_free(comm->ctx, all);
   return status;

@@ -98,6 +98,87 @@ static gable_status absent(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+/* Memory of rank 0's context, which stays reachable: what is left behind then is no leak. */
+enum { MOST_TAKEN = 256 };
+static void *taken[MOST_TAKEN];
+static atomic_uint n_taken;
+static _Atomic(void *) watched; /* rank 0's symmetric memory, once rank 1 has it */
+static atomic_int given_back, failed;
+
+static void *take(void *user, size_t bytes, size_t alignment)
+{
+  void *p = NULL;
+  (void)user;
+  if (posix_memalign(&p, alignment, bytes)) return NULL;
+  return taken[atomic_fetch_add(&n_taken, 1) % MOST_TAKEN] = p;
+}
+
+static void give_back(void *user, void *p)
+{
+  (void)user;
+  if (p == atomic_load(&watched))
+    atomic_store(&given_back, 1);
+  else
+    free(p);
+}
+
+static void nap(void)
+{
+  const struct timespec t = {0, 1000000};
+  nanosleep(&t, NULL);
+}
+
+static int calls, failing_call; /* of rank 0's alltoall; 0: none fails */
+
+/* As where rank 1 comes to the end of the call after rank 0's deadline: the others have what rank 0 has offered. */
+static gable_status alltoall(gable_comm *comm, const gi_blocks *out, const gi_blocks *in)
+{
+  const gable_status status = gi_transport_ranks.alltoall(comm, out, in);
+  if (++calls != failing_call) return status;
+  while (!atomic_load(&watched)) nap();
+  atomic_store(&comm->waits.failed, 2);
+  return gable_set_error(GABLE_ERR_DEADLINE, "rank 0 waited for rank 1, which did not come");
+}
+
+/* Rank 0 gives up when ranks 1 and 2 have its memory, which they may use. */
+static gable_status gives_up(gable_comm *comm, void *user)
+{
+  gi_shared *s = NULL;
+  gi_transport t = gi_transport_ranks;
+  (void)user;
+  t.alltoall = alltoall;
+  if (!gable_comm_rank(comm)) comm->transport = &t;
+  CHECK_OK(gi_shared_create(comm, 64, &s)); /* counts the calls */
+  gi_shared_destroy(s);
+  CHECK_OK(gable_comm_barrier(comm));
+  if (!gable_comm_rank(comm)) {
+    failing_call = calls - 1; /* the last but the barrier */
+    calls = 0;
+    CHECK(gi_shared_create(comm, 64, &s) == GABLE_ERR_DEADLINE, "%s", gable_last_error());
+    atomic_store(&failed, 1);
+    comm->transport = &gi_transport_ranks;
+    return GABLE_OK;
+  }
+  CHECK_OK(gi_shared_create(comm, 64, &s));
+  if (gable_comm_rank(comm) == 1) atomic_store(&watched, s->at[0]);
+  while (!atomic_load(&failed)) nap();
+  CHECK(!atomic_load(&given_back), "rank 0 has freed what other ranks have");
+  gi_put_value(s, 0, 0, 1.0);
+  gi_shared_destroy(s);
+  return GABLE_OK;
+}
+
+static void test_given_up(void)
+{
+  gable_context *ctx[3];
+  gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
+  options.allocate = take;
+  options.release = give_back;
+  for (int r = 0; r < 3; r++) CHECK_OK(gable_context_create("cpu", r ? NULL : &options, &ctx[r]));
+  CHECK_OK(gi_transport_ranks.run(ctx, 3, "cpu/ranks:3", gives_up, NULL));
+  for (int r = 0; r < 3; r++) gable_context_destroy(&ctx[r]);
+}
+
 int main(int argc, char **argv)
 {
   int small = argc > 1, yes = 1, no = 0;
@@ -110,5 +191,6 @@ int main(int argc, char **argv)
   }
   CHECK_OK(gable_comm_run("cpu/ranks:2", absent, &yes));
   CHECK_OK(gable_comm_run("cpu/ranks:2", absent, &no));
+  test_given_up();
   return 0;
 }
