@@ -48,7 +48,8 @@ GABLE_API int gable_comm_size(const gable_comm *comm);          /* ranks */
 GABLE_API const char *gable_comm_where(const gable_comm *comm); /* "cpu/ranks:4"; owned by the comm */
 GABLE_API gable_context *gable_comm_context(gable_comm *comm);  /* of this rank; owned by the comm or its maker */
 
-/* Local.  How long this rank waits for another one, in seconds > 0.  GABLE_ERR_ARGUMENT. */
+/* Local.  How long this rank waits for another one, in seconds > 0; more than 1e9 (30 years), infinity too, count as
+ * 1e9.  GABLE_ERR_ARGUMENT. */
 GABLE_API gable_status gable_comm_set_deadline(gable_comm *comm, double seconds);
 
 /* Collective.  No rank returns before every rank has called it. */

@@ -136,10 +136,13 @@ gable_context *gable_comm_context(gable_comm *comm)
   return comm->ctx;
 }
 
+/* Kernels count a deadline as nanoseconds of the clock in 64 bits, which 1e9 s do not wrap. */
+static const double longest_deadline_s = 1e9;
+
 gable_status gable_comm_set_deadline(gable_comm *comm, double seconds)
 {
   GI_CHECK(comm && seconds > 0, GABLE_ERR_ARGUMENT, "%s", comm ? "a deadline is more than 0 s" : "comm is NULL");
-  comm->waits.deadline_s = seconds;
+  comm->waits.deadline_s = seconds < longest_deadline_s ? seconds : longest_deadline_s;
   return GABLE_OK;
 }
 

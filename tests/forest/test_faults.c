@@ -338,6 +338,17 @@ static gable_status offers_to_two(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+static gable_status deadlines(gable_comm *comm, void *user)
+{
+  (void)user;
+  CHECK_OK(gable_comm_set_deadline(comm, INFINITY));
+  CHECK(comm->waits.deadline_s == 1e9, "an infinite deadline is %g s", comm->waits.deadline_s);
+  CHECK_OK(gable_comm_set_deadline(comm, 2.5));
+  CHECK(comm->waits.deadline_s == 2.5, "a deadline of 2.5 s is %g s", comm->waits.deadline_s);
+  expect(gable_comm_set_deadline(comm, NAN), GABLE_ERR_ARGUMENT, "more than 0 s");
+  return GABLE_OK;
+}
+
 static gable_status fails_itself(gable_comm *comm, void *user)
 {
   (void)user;
@@ -495,6 +506,7 @@ int main(void)
   for (int k = 0; k < 2; k++) /* the second time with an older error of this thread */
     expect(gable_comm_run("cpu/ranks:3", fails_itself, NULL), GABLE_ERR_IO,
            "rank 1: its function returned 4: file cannot be read or written");
+  CHECK_OK(gable_comm_run("cpu", deadlines, NULL));
   atomic_int step = 0;
   CHECK_OK(gable_comm_run("cpu/ranks:3", offers_to_two, &step));
   test_absence();
