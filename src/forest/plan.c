@@ -11,7 +11,7 @@ static gable_status check_space(const gable_context *ctx, gable_space space)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(space == GABLE_SPACE_HOST || space == GABLE_SPACE_DEVICE, GABLE_ERR_ARGUMENT, "no space %d", (int)space);
-  GI_REQUIRE(space == GABLE_SPACE_HOST || gi_has_device_memory(ctx), GABLE_ERR_ARGUMENT,
+  GI_REQUIRE(space == GABLE_SPACE_HOST || gi_has_device_memory(ctx), GABLE_ERR_UNAVAILABLE,
              "arrays in device memory, and %s has none", ctx->where);
 done:
   return status;
@@ -116,7 +116,8 @@ done:
 /* Of all messages of a side: what is laid out for them, some slots each and gaps between them, stays below 2^63. */
 static const int64_t most_sent = INT64_C(1) << 59;
 
-/* The bytes of an array of items with strided fields are a number, and those of all edges at most most_sent. */
+/* The bytes of an array of items with strided fields are a number; those of an edge, even of none, and of all edges are
+ * at most most_sent. */
 static gable_status check_sizes(const gable_plan *p)
 {
   gable_status status = GABLE_OK;
@@ -134,6 +135,9 @@ static gable_status check_sizes(const gable_plan *p)
                "%lld fields of %lld edges, %lld bytes each, are messages of more than 2^59 bytes",
                (long long)p->options.fields, (long long)edges[k], (long long)p->item);
   }
+  GI_REQUIRE(p->options.fields <= most_sent / p->item, GABLE_ERR_LIMIT,
+             "%lld fields of %lld bytes each: an edge has more than 2^59 bytes", (long long)p->options.fields,
+             (long long)p->item);
 done:
   return status;
 }

@@ -185,6 +185,15 @@ static gable_status bad_plans(gable_comm *comm, void *user)
   o.unit = GABLE_UNIT_D;
   o.op = GABLE_FOREST_OP_BXOR;
   expect(gable_plan_create(f, &o, &plan), GABLE_ERR_ARGUMENT, "rank 0: unit d has no op bxor");
+  o.op = GABLE_FOREST_OP_REPLACE;
+  o.leaf_space = GABLE_SPACE_DEVICE;
+  expect(gable_plan_create(f, &o, &plan), GABLE_ERR_UNAVAILABLE, "arrays in device memory, and cpu has none");
+  o.leaf_space = GABLE_SPACE_HOST;
+  gable_forest *empty = NULL;
+  CHECK_OK(gable_forest_create(comm, 0, 0, NULL, NULL, &empty));
+  o.fields = (gable_off)1 << 61; /* times 8 bytes: 0 in 64 bits */
+  expect(gable_plan_create(empty, &o, &plan), GABLE_ERR_LIMIT, "an edge has more than 2^59 bytes");
+  gable_forest_destroy(&empty);
   CHECK_OK(gable_forest_create(comm, 1, 1, NULL, to_hub, &hub));
   gable_forest *inverse = NULL;
   expect(gable_forest_inverse(hub, &inverse), GABLE_ERR_ARGUMENT, "rank 0: a root has 3 leaves");
