@@ -93,8 +93,10 @@ typedef struct gable_message_passing {
     sizeof(gable_message_passing), NULL, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 32767, NULL, NULL, 0, NULL          \
   }
 
-/* Collective.  The comm over *m, which is copied; it calls m->close when it is destroyed, and when this fails.  ctx
- * must outlive it.  GABLE_ERR_ARGUMENT, _MEMORY, _BACKEND. */
+/* Local: sends no message, and each rank gets a status of its own.  Where one failed the others destroy their comm, so
+ * the ranks agree on a status before they use it, as gable_comm_from_mpi does.  The comm over *m, which is copied; it
+ * calls m->close when it is destroyed, and when this fails; but where the struct is refused for its size no member of
+ * it is read, and the caller closes.  ctx must outlive the comm.  GABLE_ERR_ARGUMENT, _MEMORY. */
 GABLE_API gable_status gable_comm_from_messages(gable_context *ctx, const gable_message_passing *m, gable_comm **out);
 
 #ifdef __cplusplus

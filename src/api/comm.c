@@ -89,6 +89,9 @@ gable_status gable_comm_self(gable_context *ctx, gable_comm **out)
   return GI_TRACED(gi_ranks_self(ctx, out));
 }
 
+/* As every MPI has: links live at once have tags of their own. */
+enum { LEAST_LAST_TAG = 32767 };
+
 gable_status gable_comm_from_messages(gable_context *ctx, const gable_message_passing *m, gable_comm **out)
 {
   gable_status status = GABLE_OK;
@@ -100,8 +103,10 @@ gable_status gable_comm_from_messages(gable_context *ctx, const gable_message_pa
   GI_REQUIRE(!own.share == !own.unshare, GABLE_ERR_ARGUMENT, "%s is NULL", own.share ? "unshare" : "share");
   GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "out" : "ctx");
   *out = NULL;
-  GI_REQUIRE(own.ranks >= 1 && own.rank >= 0 && own.rank < own.ranks && own.last_tag >= 1, GABLE_ERR_ARGUMENT,
-             "rank %d of %d, tags up to %d", own.rank, own.ranks, own.last_tag);
+  GI_REQUIRE(own.ranks >= 1 && own.rank >= 0 && own.rank < own.ranks, GABLE_ERR_ARGUMENT, "rank %d of %d", own.rank,
+             own.ranks);
+  GI_REQUIRE(own.last_tag >= LEAST_LAST_TAG, GABLE_ERR_ARGUMENT, "tags up to %d: say %d or more", own.last_tag,
+             LEAST_LAST_TAG);
   GI_TRY(gi_mpi_create(ctx, &own, out));
 done:
   if (status && own.close) own.close(own.user);

@@ -251,9 +251,45 @@ static void check(double late_s, double deadline_s, int links, int breaks, int *
   free(w);
 }
 
+static void count_close(void *user)
+{
+  ++*(int *)user;
+}
+
+/* What is refused is closed, but a struct of another size. */
+static void refuse(void)
+{
+  int closed = 0;
+  gable_context *ctx = NULL;
+  gable_comm *comm = NULL;
+  gable_message_passing m = GABLE_MESSAGE_PASSING_INIT;
+  m.user = &closed;
+  m.send_init = send_init;
+  m.receive_init = receive_init;
+  m.start = start;
+  m.test = test;
+  m.request_free = request_free;
+  m.close = count_close;
+  CHECK_OK(gable_context_create("cpu", NULL, &ctx));
+  m.last_tag = 32766;
+  CHECK(gable_comm_from_messages(ctx, &m, &comm) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "up to 32766"),
+        "%s", gable_last_error());
+  CHECK(closed == 1, "closed %d times", closed);
+  m.last_tag = 32767;
+  m.size = 8;
+  CHECK(gable_comm_from_messages(ctx, &m, &comm) == GABLE_ERR_ARGUMENT, "%s", gable_last_error());
+  CHECK(closed == 1 && !comm, "closed %d times", closed);
+  m.size = sizeof m;
+  CHECK_OK(gable_comm_from_messages(ctx, &m, &comm));
+  gable_comm_destroy(&comm);
+  CHECK(closed == 2, "closed %d times", closed);
+  gable_context_destroy(&ctx);
+}
+
 int main(void)
 {
   int given_back = 0;
+  refuse();
   check(0, 60, 0, 0, &given_back);
   CHECK(given_back, "the window is left");
   check(0.2, 60, 0, 0, &given_back);
