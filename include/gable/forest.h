@@ -12,6 +12,11 @@
  * ranks begin the exchanges of one gable_exchange in the same order.  Between begin and end the caller changes no entry
  * that is sent and touches none that is written.  begin and end allocate nothing.
  *
+ * A sender is at most one round of a gable_exchange ahead of its receivers: begin, or its work on the stream, may wait
+ * until each of them has begun the round before, or has ended it where the copy engine moves the messages.  An order
+ * that needs more ends at the deadline: rank 0 takes three rounds of X, then one of Y, while rank 1 begins X, takes the
+ * round of Y, and only then ends X.
+ *
  * A reduction combines the leaves of a root in one order on every transport and place, so the bits are the same
  * everywhere (but for gable_plan_options.atomics, and for sign and payload of a NaN that an op makes).
  * With at most 64 leaves: root = op(... op(root, v[0]) ..., v[n-1]), v by increasing (rank, position of the leaf).

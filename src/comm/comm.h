@@ -7,8 +7,9 @@
  *   out(k), fill, post(k)  for each outgoing message; or offer(k), and at the end of the round settle(k)
  *   in(k), read, done(k)   for each incoming one
  *
- * out(k) of a round waits at most for what the neighbour does before it starts that round, so exchanges that begin and
- * end in different orders on different ranks do not wait in a circle. */
+ * out(k) of a round waits at most until the neighbour has started the round before.  So exchanges that begin and end in
+ * different orders on different ranks do not wait in a circle, as long as no order needs a sender to be more than one
+ * round ahead of its receiver (forest.h). */
 #ifndef GI_COMM_H
 #define GI_COMM_H
 
