@@ -1,7 +1,9 @@
 /* fetch.c: fetch-and-op: a root's values go to its leaves one by one, each before the leaf's own is combined into it.
  *
  * Leaves send in begin.  The roots' rank combines by increasing (rank, leaf) and replies: in its own end, or while it
- * waits for anything else, so that exchanges that end in different orders do not wait in a circle. */
+ * waits for anything else, so that exchanges that end in different orders do not wait in a circle.  But a step on the
+ * mirror waits for messages in windows itself and polls nothing: there ranks end fetches, which are staged, in one
+ * order with exchanges by windows. */
 #include "forest/device_exchange.h"
 #include "forest/plan.h"
 
