@@ -71,5 +71,7 @@ void gi_fetch_poll(gi_poll *poll)
   if (x->phase != GI_SENT) return;
   for (int k = 0; k < s->n; k++)
     if (k != s->self && !t->here(x->link, gi_link_number(s, k))) return;
-  x->phase = gi_fetch_roots(x) ? GI_BROKEN : GI_FETCHED;
+  x->failure = gi_fetch_roots(x);
+  if (x->failure) gi_keep_error(&x->said);
+  x->phase = x->failure ? GI_FETCH_FAILED : GI_FETCHED;
 }

@@ -27,8 +27,8 @@ static inline const gi_forest_side *gi_in_side(const gable_plan *p)
   return p->moves == GABLE_DIRECTION_BCAST ? &p->forest->leaves : &p->forest->roots;
 }
 
-/* How far an exchange has come. */
-typedef enum gi_phase { GI_IDLE, GI_SENT, GI_FETCHED, GI_BROKEN } gi_phase;
+/* How far an exchange has come.  GI_FETCH_FAILED: while the rank waited for something else; its end says so. */
+typedef enum gi_phase { GI_IDLE, GI_SENT, GI_FETCHED, GI_FETCH_FAILED, GI_BROKEN } gi_phase;
 
 struct gable_exchange {
   gi_poll poll; /* of a fetch, while it has not fetched */
@@ -37,6 +37,8 @@ struct gable_exchange {
   gi_link *link;  /* root to leaf for bcast, leaf to root for reduce and fetch */
   gi_link *reply; /* of a fetch, root to leaf */
   gi_phase phase;
+  gable_status failure; /* of GI_FETCH_FAILED */
+  gi_error said;
   int chosen;                        /* 1: it is among those that begin or end now; 0 between calls */
   int64_t rounds;                    /* begun */
   const char *from;                  /* the caller's arrays: what is sent */

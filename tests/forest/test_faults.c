@@ -347,6 +347,45 @@ static gable_status offers_to_two(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+static atomic_int no_reply;
+
+static gable_status fail_out(gi_link *link, int k, void **message)
+{
+  (void)link, (void)k, (void)message;
+  atomic_store(&no_reply, 1);
+  return gable_set_error(GABLE_ERR_BACKEND, "no room for a reply");
+}
+
+/* A fetch that fails on rank 0 while it waits in a barrier: the barrier is right, and the fetch's end says why. */
+static gable_status fetch_fails_beside(gable_comm *comm, void *user)
+{
+  const gable_root to = {0, 0};
+  const int rank = gable_comm_rank(comm);
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  double root = 10, leaf = 5, update = 0;
+  gi_transport failing = gi_transport_ranks;
+  (void)user;
+  failing.out = fail_out;
+  o.direction = GABLE_DIRECTION_FETCH;
+  o.op = GABLE_FOREST_OP_SUM;
+  CHECK_OK(gable_forest_create(comm, !rank, rank, NULL, &to, &f));
+  CHECK_OK(gable_plan_create(f, &o, &plan));
+  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  CHECK_OK(gable_fetch_begin(x, &root, &leaf, &update));
+  if (!rank) x->link->transport = &failing;
+  while (rank && !atomic_load(&no_reply)) sleep_s(0.001);
+  CHECK_OK(gable_comm_barrier(comm));
+  expect(gable_exchange_end(x), GABLE_ERR_BACKEND, rank ? "rank 0, which has returned" : "no room for a reply");
+  if (!rank) x->link->transport = &gi_transport_ranks;
+  gable_exchange_destroy(&x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  return GABLE_OK;
+}
+
 static gable_status deadlines(gable_comm *comm, void *user)
 {
   (void)user;
@@ -516,6 +555,7 @@ int main(void)
     expect(gable_comm_run("cpu/ranks:3", fails_itself, NULL), GABLE_ERR_IO,
            "rank 1: its function returned 4: file cannot be read or written");
   CHECK_OK(gable_comm_run("cpu", deadlines, NULL));
+  CHECK_OK(gable_comm_run("cpu/ranks:2", fetch_fails_beside, NULL));
   atomic_int step = 0;
   CHECK_OK(gable_comm_run("cpu/ranks:3", offers_to_two, &step));
   test_absence();
