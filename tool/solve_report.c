@@ -225,7 +225,8 @@ static void print_answer(FILE *out, const solve_outcome *r, double tolerance)
   report_line(out, "backward error", "%.1e (tolerance %.0e), %.1e before refinement", w->backward_error, tolerance,
               w->first_error);
   if (r->rcond != r->rcond)
-    report_line(out, "condition", "not known: the factor that was loaded is of other values, or too far off for estimates");
+    report_line(out, "condition",
+                "not known: the factor that was loaded is of other values, or too far off for estimates");
   else
     report_line(out, "condition", "rcond %.1e, forward error below %.1e", r->rcond, r->forward_error);
   if (r->status == GABLE_ERR_TOLERANCE)
