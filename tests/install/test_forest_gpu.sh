@@ -15,9 +15,9 @@ done
 python3 - "$work/forest-gpu.json" <<'END' || exit 1
 import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
-assert [r["test"] for r in rows] == [t for t in ("pingpong", "newpingpong", "unpack", "scatter") for _ in range(2)] + ["cg"] + ["codecs"] * 12, rows
+assert [r["test"] for r in rows] == [t for t in ("pingpong", "newpingpong", "unpack", "scatter") for _ in range(2)] + ["halo", "cg"] + ["codecs"] * 12, rows
 assert all(r["checked"] and r["floor_s"] > 0 and r["commit"] == "c" for r in rows), rows
-assert all(r["model_s"] > 0 for r in rows[:9]) and all(r["share"] > 0 and r["codec"] for r in rows[9:]), rows
+assert all(r["model_s"] > 0 for r in rows[:10]) and all(r["share"] > 0 and r["codec"] for r in rows[10:]), rows
 END
 run --place mirror/nothing:2 --most 16 && { echo "a place that there is not is no failure"; exit 1; }
 grep -q '^gable forest pingpong .*exit status' "$work/failed.log" || { echo "no word of what failed"; cat "$work/log"; exit 1; }
