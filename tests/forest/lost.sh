@@ -18,7 +18,11 @@ lose() {
     log=$work/$(echo "$*" | tr '/: ,' ____)
     others=$(($1 - 1))
     case $2 in
-    */mpi) set -- $launch -n "$1" sh -c '"$0" "$@" || sleep '$((deadline + 3)) "$program" "$2" "$3" "$4" "$deadline" "$5" ;;
+    */mpi)
+        # a folder for each: of one, an mpirun that ends removes what another begins to make
+        mkdir -p "$work/mpi.$cases"
+        set -- env OMPI_MCA_orte_tmpdir_base="$work/mpi.$cases" $launch -n "$1" sh -c '"$0" "$@" || sleep '$((deadline + 3)) "$program" "$2" "$3" "$4" "$deadline" "$5"
+        ;;
     *) set -- "$program" "$2" "$3" "$4" "$deadline" "$5" ;;
     esac
     timeout -k 2 $((deadline + ${START_LIMIT:-30})) "$@" >"$log" 2>&1 </dev/null
