@@ -127,9 +127,8 @@ static int set_value(const command *usage, const option *o, const char *text)
   switch (o->kind) {
   case OPTION_FLAG: *(int *)o->value = 1; return 0;
   case OPTION_OUTPUT:
-    if (!strcmp(text, "-") && strcmp(o->name, "json")) return options_output_named(usage->verb, text);
     *(const char **)o->value = text;
-    return 0;
+    return strcmp(o->name, "json") ? options_output_named(usage->verb, text) : 0;
   case OPTION_TEXT: *(const char **)o->value = text; return 0;
   case OPTION_CHOICE:
     if (!is_choice(o->argument, text))

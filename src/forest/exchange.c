@@ -320,8 +320,10 @@ static gable_status end_fetch(gable_exchange *x)
   const gi_phase phase = x->phase;
   gi_comm_poll_remove(x->plan->forest->comm, &x->poll);
   x->phase = GI_BROKEN;
-  if (phase == GI_FETCH_FAILED) gi_adopt_error(&x->said);
-  if (phase == GI_FETCH_FAILED) GI_TRY(x->failure);
+  if (phase == GI_FETCH_FAILED) {
+    gi_adopt_error(&x->said);
+    GI_TRY(x->failure);
+  }
   if (phase == GI_SENT) GI_TRY(gi_fetch_roots(x));
   GI_TRY(gi_fetch_leaves(x));
 done:

@@ -226,28 +226,35 @@ static gable_status states(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
-/* Fetched values go to an array of their own: of own edges they would be written before the leaves are read. */
-static gable_status fetch_in_place(gable_comm *comm, void *user)
+/* An exchange of so many roots and leaves of this rank; all leaves have rank 0's root. */
+static gable_exchange *to_rank_0(gable_comm *comm, int roots, int leaves, const gable_plan_options *o)
 {
   const gable_root to = {0, 0};
-  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
   gable_forest *f = NULL;
   gable_plan *plan = NULL;
   gable_exchange *x = NULL;
+  CHECK_OK(gable_forest_create(comm, roots, leaves, NULL, &to, &f));
+  CHECK_OK(gable_plan_create(f, o, &plan));
+  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  return x;
+}
+
+/* Fetched values go to an array of their own: of own edges they would be written before the leaves are read. */
+static gable_status fetch_in_place(gable_comm *comm, void *user)
+{
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
   double root = 10, leaf = 5, update = 0;
   (void)user;
   o.direction = GABLE_DIRECTION_FETCH;
   o.op = GABLE_FOREST_OP_SUM;
-  CHECK_OK(gable_forest_create(comm, 1, 1, NULL, &to, &f));
-  CHECK_OK(gable_plan_create(f, &o, &plan));
-  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  gable_exchange *x = to_rank_0(comm, 1, 1, &o);
   expect(gable_fetch_begin(x, &root, &leaf, &leaf), GABLE_ERR_ARGUMENT, "update is the array of the leaves");
   CHECK_OK(gable_fetch_begin(x, &root, &leaf, &update));
   CHECK_OK(gable_exchange_end(x));
   CHECK(leaf == 5 && update == 10 + 5 * gable_comm_rank(comm), "leaf %g, update %g", leaf, update);
   gable_exchange_destroy(&x);
-  gable_plan_destroy(&plan);
-  gable_forest_destroy(&f);
   return GABLE_OK;
 }
 
@@ -309,18 +316,12 @@ static void test_absence(void)
 static gable_status offers_to_two(gable_comm *comm, void *user)
 {
   atomic_int *step = user;
-  const gable_root to = {0, 0};
   const int rank = gable_comm_rank(comm);
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
-  gable_forest *f = NULL;
-  gable_plan *plan = NULL;
-  gable_exchange *x = NULL;
   double root = 1, leaf = 1;
   o.op = GABLE_FOREST_OP_SUM;
   o.path = GABLE_PATH_DIRECT;
-  CHECK_OK(gable_forest_create(comm, !rank, !!rank, NULL, &to, &f));
-  CHECK_OK(gable_plan_create(f, &o, &plan));
-  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  gable_exchange *x = to_rank_0(comm, !rank, !!rank, &o);
   CHECK_OK(gable_comm_barrier(comm));
   if (rank == 0) CHECK_OK(gable_comm_set_deadline(comm, 0.05));
   while (rank == 2 && atomic_load(step) < 2) sleep_s(0.001);
@@ -342,8 +343,6 @@ static gable_status offers_to_two(gable_comm *comm, void *user)
     while (atomic_load(step) < 3) sleep_s(0.001);
   }
   gable_exchange_destroy(&x);
-  gable_plan_destroy(&plan);
-  gable_forest_destroy(&f);
   return GABLE_OK;
 }
 
@@ -359,21 +358,15 @@ static gable_status fail_out(gi_link *link, int k, void **message)
 /* A fetch that fails on rank 0 while it waits in a barrier: the barrier is right, and the fetch's end says why. */
 static gable_status fetch_fails_beside(gable_comm *comm, void *user)
 {
-  const gable_root to = {0, 0};
   const int rank = gable_comm_rank(comm);
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
-  gable_forest *f = NULL;
-  gable_plan *plan = NULL;
-  gable_exchange *x = NULL;
   double root = 10, leaf = 5, update = 0;
   gi_transport failing = gi_transport_ranks;
   (void)user;
   failing.out = fail_out;
   o.direction = GABLE_DIRECTION_FETCH;
   o.op = GABLE_FOREST_OP_SUM;
-  CHECK_OK(gable_forest_create(comm, !rank, rank, NULL, &to, &f));
-  CHECK_OK(gable_plan_create(f, &o, &plan));
-  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  gable_exchange *x = to_rank_0(comm, !rank, rank, &o);
   CHECK_OK(gable_fetch_begin(x, &root, &leaf, &update));
   if (!rank) x->link->transport = &failing;
   while (rank && !atomic_load(&no_reply)) sleep_s(0.001);
@@ -381,8 +374,6 @@ static gable_status fetch_fails_beside(gable_comm *comm, void *user)
   expect(gable_exchange_end(x), GABLE_ERR_BACKEND, rank ? "rank 0, which has returned" : "no room for a reply");
   if (!rank) x->link->transport = &gi_transport_ranks;
   gable_exchange_destroy(&x);
-  gable_plan_destroy(&plan);
-  gable_forest_destroy(&f);
   return GABLE_OK;
 }
 

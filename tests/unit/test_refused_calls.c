@@ -2,6 +2,7 @@
  * next solve gives the answer of before. */
 #include "device/device.h"
 #include "smooth/sweeps.h"
+#include "support/systems.h"
 #include "support/test.h"
 
 enum { N = 3 };
@@ -24,21 +25,8 @@ static gable_status tell_capture(gable_context *of, void *stream, int *out)
 
 static gable_matrix_view matrix(void)
 {
-  gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
-  a.n_rows = a.n_cols = N;
-  a.ptr = ptr;
-  a.idx = idx;
-  a.val = val;
-  return a;
-}
-
-static gable_vectors_view column(double *data)
-{
-  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
-  v.n = N;
-  v.ld = N;
-  v.data = data;
-  return v;
+  const test_system a = {N, ptr, idx, val};
+  return test_system_view(&a);
 }
 
 #define REFUSED(call, meant)                                                                                           \
@@ -55,14 +43,14 @@ static void triangles(void)
   gable_trisolve *t = NULL;
   gable_trisolve_work *w = NULL;
   double x[2][N];
-  const gable_vectors_view in = column(b);
+  const gable_vectors_view in = test_vectors(N, 1, b);
   o.uplo = GABLE_PART_LOWER;
   CHECK_OK(gable_trisolve_create(ctx, &o, &t));
   CHECK_OK(gable_trisolve_analyse(t, &a));
   CHECK_OK(gable_trisolve_update(t, val));
   CHECK_OK(gable_trisolve_work_create(t, 1, &w));
   for (int again = 0; again < 2; again++) {
-    gable_vectors_view out = column(x[again]);
+    gable_vectors_view out = test_vectors(N, 1, x[again]);
     CHECK_OK(gable_trisolve_solve(t, w, GABLE_OP_N, &in, &out));
     REFUSED(gable_trisolve_analyse(t, NULL), GABLE_ERR_ARGUMENT);
     REFUSED(gable_trisolve_update(t, other), GABLE_ERR_STATE);
@@ -78,7 +66,7 @@ static void sweeps(void)
   gable_matrix_view half = a;
   gable_smoother *s = NULL;
   double x[2][N] = {{0}};
-  const gable_vectors_view in = column(b);
+  const gable_vectors_view in = test_vectors(N, 1, b);
   half.structure = GABLE_STRUCTURE_SYMMETRIC;
   half.part = GABLE_PART_LOWER;
   CHECK_OK(gable_smoother_create(ctx, NULL, &s));
@@ -86,7 +74,7 @@ static void sweeps(void)
   CHECK_OK(gable_smoother_update(s, val));
   s->plan->reads_back = 1; /* as of values of host memory on a GPU */
   for (int again = 0; again < 2; again++) {
-    gable_vectors_view out = column(x[again]);
+    gable_vectors_view out = test_vectors(N, 1, x[again]);
     CHECK_OK(gable_smoother_apply(s, &in, &out, 3, NULL));
     REFUSED(gable_smoother_analyse(s, NULL), GABLE_ERR_ARGUMENT);
     REFUSED(gable_smoother_analyse(s, &half), GABLE_ERR_ARGUMENT);
@@ -103,14 +91,14 @@ static void preconditioners(gable_preconditioner kind)
   gable_precond *p = NULL;
   gable_precond_work *w = NULL;
   double z[2][N];
-  const gable_vectors_view in = column(b);
+  const gable_vectors_view in = test_vectors(N, 1, b);
   o.kind = kind;
   CHECK_OK(gable_precond_create(ctx, &o, &p));
   CHECK_OK(gable_precond_analyse(p, &a));
   CHECK_OK(gable_precond_update(p, val));
   CHECK_OK(gable_precond_work_create(p, &w));
   for (int again = 0; again < 2; again++) {
-    gable_vectors_view out = column(z[again]);
+    gable_vectors_view out = test_vectors(N, 1, z[again]);
     CHECK_OK(gable_precond_apply(p, w, &in, &out));
     REFUSED(gable_precond_analyse(p, NULL), GABLE_ERR_ARGUMENT);
     REFUSED(gable_precond_update(p, other), GABLE_ERR_STATE);
