@@ -44,6 +44,11 @@ runs = [
     "info pipe",  # nobody writes to it
 ]
 
+def start(words, number=signal.SIGINT, errors=subprocess.DEVNULL):
+    """gable with these words, for which the signal has its default action."""
+    return subprocess.Popen([gable, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+                            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+
 def alive(child):
     return child.poll() is None
 
@@ -54,9 +59,7 @@ def attempt(words, number, delay):
         if name.startswith(("out.", "j")):
             os.unlink(name)
     asked = has_json or verb == "bench"
-    child = subprocess.Popen([gable, *words, *(["--json", "j"] if asked else [])], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                             preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+    child = start([*words, *(["--json", "j"] if asked else [])], number, subprocess.PIPE)
     time.sleep(delay)
     if not alive(child):
         child.communicate()
@@ -110,8 +113,7 @@ for line in ("generate laplacian27:120x120x120 -o out.mtx", "convert huge.gbl ou
     out = next(word for word in words if word.startswith("out."))
     if os.path.exists(out):
         os.unlink(out)
-    child = subprocess.Popen([gable, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    child = start(words)
     while alive(child) and not os.path.exists(out):
         time.sleep(0.0005)
     for number, wait in ((signal.SIGINT, 0.002), (signal.SIGSTOP, 0.1), (signal.SIGCONT, 0)):
@@ -125,10 +127,7 @@ best = None
 for _ in range(ATTEMPTS):
     if os.path.exists("saved.factor"):
         os.unlink("saved.factor")
-    child = subprocess.Popen([gable, *"solve mid.gbl --method cholesky --threads 1 --rhs 400 --save-factor".split(),
-                              "saved.factor"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                             stderr=subprocess.DEVNULL,
-                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    child = start("solve mid.gbl --method cholesky --threads 1 --rhs 400 --save-factor saved.factor".split())
     while alive(child) and not os.path.exists("saved.factor"):
         time.sleep(0.0005)
     time.sleep(0.05)
@@ -144,9 +143,7 @@ assert best <= MOST, ("solve after --save-factor", best)
 # An old output is left as it was.
 with open("out.mtx", "w") as file:
     file.write("old\n")
-child = subprocess.Popen([gable, "solve", "big.gbl", "--method", "lu", "--threads", "1", "-o", "out.mtx"],
-                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+child = start("solve big.gbl --method lu --threads 1 -o out.mtx".split())
 time.sleep(0.5)
 child.send_signal(signal.SIGINT)
 assert child.wait(20) == -signal.SIGINT

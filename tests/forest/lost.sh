@@ -1,6 +1,5 @@
 # lost.sh: what test_lost.sh and test_lost_gpus.sh share.  Needs $work, a folder, and $deadline, in seconds.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+. tests/forest/openmpi.sh
 program=$BUILD/tests/forest/lost_rank
 [ -x "$program" ] || { echo "no lost_rank in this build: make tests"; exit 77; }
 case $(ldd "$program") in
@@ -19,7 +18,7 @@ lose() {
     others=$(($1 - 1))
     case $2 in
     */mpi)
-        # a folder for each: of one, an mpirun that ends removes what another begins to make
+        # cases run at once: a folder each
         mkdir -p "$work/mpi.$cases"
         set -- env OMPI_MCA_orte_tmpdir_base="$work/mpi.$cases" $launch -n "$1" sh -c '"$0" "$@" || sleep '$((deadline + 3)) "$program" "$2" "$3" "$4" "$deadline" "$5"
         ;;

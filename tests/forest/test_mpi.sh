@@ -4,8 +4,7 @@ set -u
 case ${SAN:-} in *thread*) echo "not under the thread sanitizer: MPI is not made for it"; exit 77 ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_orte_tmpdir_base="$work" # an mpirun that ends removes the folder of all
+. tests/forest/openmpi.sh
 tried= missing=
 sources="tests/forest/mpi_check.c tests/support/random_dag.c tests/support/forest_cases.c tests/support/together_cases.c tests/support/failing_allocator.c tool/forest_check.c tool/forest_case.c tool/forest_oracle.c"
 

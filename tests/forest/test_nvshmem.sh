@@ -11,8 +11,7 @@ fail() {
     exit 1
 }
 
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_orte_tmpdir_base="$work" # an mpirun that ends removes the folder of all
+. tests/forest/openmpi.sh
 launch=mpirun.openmpi
 [ -x "$BUILD/bin/gable-mpi" ] && ldd "$BUILD/bin/gable-mpi" | grep -q libmpich && launch=mpirun.mpich
 # check N OPTION...: random exchanges of N ranks on the mirror

@@ -10,8 +10,7 @@ else
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_orte_tmpdir_base="$work" # an mpirun that ends removes the folder of all
+. tests/forest/openmpi.sh
 # shellcheck disable=SC2086 # lists of words
 mpicc.openmpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -D_POSIX_C_SOURCE=200809L -Iinclude -I. tests/forest/petsc_oracle.c tests/forest/petsc_algebra.c tool/forest_case.c \
     "$BUILD/lib/libgable.a" $flags $LIBS -o "$work/oracle" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }

@@ -6,8 +6,7 @@ gable=$BUILD/bin/gable
 [ -x "$gable" ] || { echo "no tool in this build"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_orte_tmpdir_base="$work" # an mpirun that ends removes the folder of all
+. tests/forest/openmpi.sh
 "$gable" generate laplacian5:20x15 -o "$work/a.mtx" >/dev/null || exit 1
 "$gable" generate circuit:300 -o "$work/u.mtx" >/dev/null || exit 1
 seq 300 | awk '{ print $1 * 7 % 3 % 2 * 2 }' >"$work/parts" # rank 1 has no row
