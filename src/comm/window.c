@@ -30,15 +30,16 @@ static int64_t round_up(int64_t n, int64_t to)
 }
 
 /* A message's slot. */
-static int64_t slot_bytes(const place *p)
+static int64_t slot_bytes(gable_path path, const place *p)
 {
-  return round_up(p->kind == GI_FLAGGED_MESSAGE ? gik_flagged_slot(p->bytes) : p->bytes, SLOT);
+  return round_up(p->kind == GI_FLAGGED_MESSAGE ? gik_flagged_slot(p->bytes) : gi_window_sent(path, p->bytes), SLOT);
 }
 
-static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, const int64_t *kinds, int copies,
+static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, const int64_t *kinds, gable_path path,
                                 layout *l)
 {
   gable_status status = GABLE_OK;
+  const int copies = gi_window_copies(path);
   gable_context *ctx = comm->ctx;
   GI_ALLOC_ZERO(ctx, l->out, shape->n_out);
   GI_ALLOC_ZERO(ctx, l->in, shape->n_in);
@@ -56,10 +57,11 @@ static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, co
   for (int k = 0; k < shape->n_in; k++) {
     l->in[k] = (place){l->bytes, shape->in_bytes[k], kinds && !copies ? kinds[k] : GI_PLAIN_MESSAGE};
     const int slots = copies ? 1 : l->in[k].kind == GI_FLAGGED_MESSAGE ? GIK_FLAGGED_SLOTS : 2;
-    l->bytes += SLOT + slots * slot_bytes(&l->in[k]);
+    l->bytes += SLOT + slots * slot_bytes(path, &l->in[k]);
   }
   l->staged = l->bytes;
-  for (int k = 0; copies && k < shape->n_out; k++) l->bytes += round_up(shape->out_bytes[k], SLOT);
+  for (int k = 0; copies && k < shape->n_out; k++)
+    l->bytes += round_up(gi_window_sent(path, shape->out_bytes[k]), SLOT);
 done:
   return status;
 }
@@ -79,7 +81,7 @@ done:
 /* The message in rank's bytes. */
 static gi_window_end end_of(const gi_window *w, int rank, const place *in)
 {
-  char *first = w->memory->at[rank] + in->at + SLOT, *second = first + slot_bytes(in);
+  char *first = w->memory->at[rank] + in->at + SLOT, *second = first + slot_bytes(w->path, in);
   return (gi_window_end){.slot = {first, gi_window_copies(w->path) ? first : second},
                          .flagged = in->kind == GI_FLAGGED_MESSAGE};
 }
@@ -120,6 +122,8 @@ static gable_status connect(gable_comm *comm, const gi_link_shape *shape, const 
     w->in[k] = end_of(w, comm->rank, &l->in[k]);
     char *here = s->at[comm->rank] + l->in[k].at, *far = s->at[r] + l->far_out[k].at;
     set_words(w, &w->in[k], here, far);
+    if (w->path == GABLE_PATH_COPY) w->in[k].holds = w->in[k].await;
+    if (w->path == GABLE_PATH_PUT) w->in[k].holds = gi_word_behind(w->in[k].slot[0], l->in[k].bytes);
     set_target(w, &w->in[k], &l->in[k], far, here);
   }
   w->staged = s->at[comm->rank] + l->staged;
@@ -134,7 +138,7 @@ gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, cons
   layout l = {0};
   gi_window *w = NULL;
   int64_t most = 0;
-  GI_AGREE(comm, make_layout(comm, shape, kinds, gi_window_copies(path), &l));
+  GI_AGREE(comm, make_layout(comm, shape, kinds, path, &l));
   GI_AGREE(comm, make_window(comm, shape, &w));
   w->path = path;
   GI_TRY(gi_comm_largest(comm, l.bytes, &most));
@@ -161,9 +165,10 @@ gable_status gi_window_send(const gi_window *w, int k, int rank, const void *fro
   const gi_device *device = comm->ctx->device;
   const gi_window_end *e = &w->out[k];
   int before = GI_NOT_ENTERED;
-  if (w->path == GABLE_PATH_PUT) return gi_nvshmem_put(comm, rank, e->slot[0], from, (size_t)bytes, e->signal, stream);
+  const size_t sent = (size_t)gi_window_sent(w->path, bytes);
+  if (w->path == GABLE_PATH_PUT) return gi_nvshmem_put(comm, rank, e->slot[0], from, sent, e->signal, stream);
   GI_TRY(device->enter(comm->ctx, &before));
-  GI_TRY(device->kernels->exchange_steps->copy(e->slot[0], from, (size_t)bytes, stream));
+  GI_TRY(device->kernels->exchange_steps->copy(e->slot[0], from, sent, stream));
 done:
   device->leave(comm->ctx, before);
   return status;

@@ -14,6 +14,7 @@
 typedef struct gi_window_end {
   char *slot[2];   /* at the receiver, aligned to 256 */
   unsigned *await; /* here */
+  unsigned *holds; /* in, paths copy and put: the round whose message lies in the slot (exchange_steps.h) */
   unsigned *raise; /* at the other end; NULL by the path put */
   void *signal;    /* the path put: raise, as a symmetric address of NVSHMEM's */
 
@@ -34,6 +35,18 @@ typedef struct gi_window {
 static inline int gi_window_copies(gable_path path)
 {
   return path == GABLE_PATH_COPY || path == GABLE_PATH_PUT;
+}
+
+/* Of a message of the path put: the word behind its bytes, which says what round it is of and is sent with it. */
+static inline unsigned *gi_word_behind(char *message, int64_t bytes)
+{
+  return (unsigned *)(void *)(message + (bytes + 3) / 4 * 4);
+}
+
+/* What a message of bytes takes where it is packed, and in its slot. */
+static inline int64_t gi_window_sent(gable_path path, int64_t bytes)
+{
+  return path == GABLE_PATH_PUT ? (bytes + 3) / 4 * 4 + (int64_t)sizeof(unsigned) : bytes;
 }
 
 /* Kinds of messages that kernels store (exchange_steps.h): plain ones; those that have a target where the ranks are

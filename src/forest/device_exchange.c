@@ -3,7 +3,7 @@
  * With windows                   with stream links                   staged, or links in device memory
  * begin  publish targets, send   send; on the side stream a round,   send, wait for the stream, post the messages
  *        fetch, on the side      of a fetch: fetch, a round back
- *        (copied: send packs, then puts on the side, after a fetch the replies')
+ *        (copied: send packs, then puts on the side, after a fetch the replies'; by path put send is there, too)
  * end    receive                 receive                             wait for the messages, receive (of a fetch: fetch,
  *                                                                    post replies, wait for those of others, receive)
  */
@@ -329,8 +329,11 @@ static gable_status go_on_beside(gable_exchange *x)
   const int copies = copies_of(d);
   GI_TRY(follow(d, d->side, d->stream));
   if (d->carried) GI_TRY(run_round(x, d->carried));
+  if (copies) GI_TRY(gi_device_empty(x, 0));
+  if (gi_device_packs_late(d)) GI_TRY(gi_device_run(x, d->steps->send, &d->send, d->side));
   if (copies) GI_TRY(gi_device_put(x, 0));
   if (x->plan->moves != GABLE_DIRECTION_FETCH) goto done;
+  if (copies) GI_TRY(gi_device_empty(x, 1));
   GI_TRY(gi_device_run(x, d->steps->fetch, &d->fetch, d->side));
   if (d->carried_back) GI_TRY(run_round(x, d->carried_back));
   if (copies) GI_TRY(gi_device_taken(x, d->window, gi_in_side(x->plan), d->side));
@@ -411,12 +414,14 @@ static gable_status run_together(gable_exchange *const *x, int n, int receives)
 gable_status gi_device_send_all(int64_t n, const gable_exchange_arrays *each)
 {
   gable_status status = GABLE_OK;
-  gable_exchange *x[GIK_TOGETHER];
+  gable_exchange *x[GIK_TOGETHER], *packs[GIK_TOGETHER];
   for (int64_t done_so_far = 0; done_so_far < n;) {
-    int packed = 0;
+    int packed = 0, packing = 0;
     const int chosen = choose(n, each, 0, &done_so_far, x);
     for (int k = 0; k < chosen; k++) GI_TRY(prepare(x[k]));
-    if (chosen) GI_TRY(run_together(x, chosen, 0));
+    for (int k = 0; k < chosen; k++)
+      if (!gi_device_packs_late(x[k]->device)) packs[packing++] = x[k];
+    if (packing) GI_TRY(run_together(packs, packing, 0));
     for (int k = 0; k < chosen; k++) GI_TRY(pass_on(x[k], &packed));
   }
 done:

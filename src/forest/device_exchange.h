@@ -22,6 +22,7 @@ typedef struct gi_room {
   int64_t *at; /* [n + 1] where each message begins */
   int n, pinned;
   int elsewhere; /* 1: a message that is one run of the array is sent from there, and is not in the room */
+  int words;     /* 1: a word follows each message (gi_word_behind) */
   gi_link *link; /* bytes NULL: messages lie in slots of this link's */
   int incoming;
 } gi_room;
@@ -89,10 +90,17 @@ gable_status gi_device_run(gable_exchange *x, gi_device_step *step, gik_exchange
  * rank's is large enough (comm.h). */
 gable_status gi_device_choose_path(const gable_plan *p, gable_path *path);
 
-/* Enqueues the round's messages from where kernels have packed them, or from the array, and their flags;
- * replies: of a fetch.  A side's messages have been read: taken. */
+/* Enqueues on the side stream the wait for slots, and the round's messages from where kernels have packed them, or from
+ * the array, with their flags; replies: of a fetch.  A side's messages have been read: taken. */
+gable_status gi_device_empty(gable_exchange *x, int replies);
 gable_status gi_device_put(gable_exchange *x, int replies);
 gable_status gi_device_taken(gable_exchange *x, const gi_window *w, const gi_forest_side *s, void *stream);
+
+/* Whether send packs behind the wait for slots: what is packed is then put there in any case (exchange_steps.h). */
+static inline int gi_device_packs_late(const gi_device_exchange *d)
+{
+  return d->window && d->window->path == GABLE_PATH_PUT;
+}
 
 /* device_target.c.  Whether an incoming message has a target where kernels store messages.  kinds: NULL, or [n_in of
  * the link] the kind of each.  least: bytes of a message with a target, most: of all that come in, where they

@@ -1,10 +1,12 @@
 /* device_put.c: messages of windows that are copied to the receiver instead of stored there by kernels: by the copy
  * engine (path copy), or by NVSHMEM's put with signal (path put).
  *
- *   begin  send packs messages in `staged`, but those that are copied from the array
- *          on the side stream: wait until the slots are empty, copy, raise the flags (with put each follows its
- * message) end    receive, as of every window; by the path put calls on the stream tell the senders that slots are
- * empty
+ *   copy  begin  send packs messages in `staged`, but those that are copied from the array
+ *                on the side stream: wait until the slots are empty, copy, raise the flags
+ *         end    receive, as of every window
+ *
+ *   put   begin  on the side stream: wait until the slots are empty, send, put (each message's flag follows it)
+ *         end    receive; calls on the stream tell the senders that slots are empty
  *
  * What is captured has fixed addresses, so a message has one slot: a round's copy waits for the end of the receiver's
  * last round. */
@@ -45,6 +47,13 @@ done:
   return status;
 }
 
+gable_status gi_device_empty(gable_exchange *x, int replies)
+{
+  gi_device_exchange *d = x->device;
+  gik_exchange_step *step = replies ? &d->put_back : &d->put;
+  return step->n_rows ? gi_device_run(x, d->steps->empty, step, d->side) : GABLE_OK;
+}
+
 gable_status gi_device_put(gable_exchange *x, int replies)
 {
   gable_status status = GABLE_OK;
@@ -55,7 +64,6 @@ gable_status gi_device_put(gable_exchange *x, int replies)
   const gi_forest_side *s = replies ? gi_in_side(p) : gi_out_side(p);
   gik_exchange_step *step = replies ? &d->put_back : &d->put;
   if (!step->n_rows) goto done;
-  GI_TRY(gi_device_run(x, d->steps->empty, step, d->side));
   gi_device_each_memory(d, gi_kernels_begin);
   for (int k = 0; k < s->n && !status; k++) {
     const int m = gi_link_number(s, k);

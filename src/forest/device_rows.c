@@ -11,12 +11,14 @@ enum { ROOTS_AN_EDGE = 64, FEW_ROOTS = 1024 };       /* up to where a bit for ea
 
 int64_t gi_device_scattered_least = 1 << 20;
 
-static gable_status place_messages(gable_context *ctx, int n, const int64_t *bytes, gi_room *room)
+static gable_status place_messages(gable_context *ctx, int n, const int64_t *bytes, gable_path path, gi_room *room)
 {
   gable_status status = GABLE_OK;
   GI_ALLOC_ZERO(ctx, room->at, n + 1);
   room->n = n;
-  for (int k = 0; k < n; k++) room->at[k + 1] = room->at[k] + (bytes[k] + MESSAGE - 1) / MESSAGE * MESSAGE;
+  for (int k = 0; k < n; k++)
+    room->at[k + 1] = room->at[k] + (gi_window_sent(path, bytes[k]) + MESSAGE - 1) / MESSAGE * MESSAGE;
+  room->words = path == GABLE_PATH_PUT;
 done:
   return status;
 }
@@ -24,10 +26,11 @@ done:
 gable_status gi_device_place(gi_device_exchange *d, const gi_device_shapes *shapes)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(place_messages(d->ctx, shapes->link.n_out, shapes->link.out_bytes, &d->out));
-  GI_TRY(place_messages(d->ctx, shapes->link.n_in, shapes->link.in_bytes, &d->in));
-  GI_TRY(place_messages(d->ctx, shapes->reply.n_out, shapes->reply.out_bytes, &d->reply_out));
-  GI_TRY(place_messages(d->ctx, shapes->reply.n_in, shapes->reply.in_bytes, &d->reply_in));
+  const gable_path path = d->window ? d->window->path : GABLE_PATH_AUTO;
+  GI_TRY(place_messages(d->ctx, shapes->link.n_out, shapes->link.out_bytes, path, &d->out));
+  GI_TRY(place_messages(d->ctx, shapes->link.n_in, shapes->link.in_bytes, path, &d->in));
+  GI_TRY(place_messages(d->ctx, shapes->reply.n_out, shapes->reply.out_bytes, path, &d->reply_out));
+  GI_TRY(place_messages(d->ctx, shapes->reply.n_in, shapes->reply.in_bytes, path, &d->reply_in));
 done:
   return status;
 }
@@ -53,10 +56,11 @@ done:
 static gable_status stage(gi_device_exchange *d, const gi_device_shapes *shapes)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(place_messages(d->ctx, shapes->link.n_out, shapes->link.out_bytes, &d->out));
+  const gable_path path = d->window ? d->window->path : GABLE_PATH_AUTO;
+  GI_TRY(place_messages(d->ctx, shapes->link.n_out, shapes->link.out_bytes, path, &d->out));
   d->out.bytes = d->window->staged;
   if (!d->reply) goto done;
-  GI_TRY(place_messages(d->ctx, shapes->reply.n_out, shapes->reply.out_bytes, &d->reply_out));
+  GI_TRY(place_messages(d->ctx, shapes->reply.n_out, shapes->reply.out_bytes, path, &d->reply_out));
   d->reply_out.bytes = d->reply->staged;
 done:
   return status;
@@ -149,6 +153,7 @@ gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_windo
       memcpy(r->slot, ends[message].slot, sizeof r->slot);
       r->await = ends[message].await;
       r->raise = ends[message].raise;
+      r->holds = ends[message].holds;
       if (ends[message].flagged) r->flagged = gik_flagged_items(r->mine.n, step->item, step->fields);
       if (r->flagged) r->parts = (int)((r->mine.n + r->flagged - 1) / r->flagged);
       target[n] = (gik_row_target){ends[message].target, ends[message].stored};
@@ -157,6 +162,7 @@ gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_windo
       room->link->transport->slots(room->link, message, room->incoming, r->slot);
     } else {
       r->slot[0] = r->slot[1] = room->bytes + room->at[message];
+      if (room->words) r->raise = gi_word_behind(r->slot[0], r->mine.n * step->item * step->fields);
     }
     const int64_t numbers = gik_row_numbers(r, step->width);
     if (numbers > step->largest) step->largest = numbers;

@@ -13,6 +13,7 @@
 #include "comm/shared.h"
 #include "support/failing_allocator.h"
 #include "support/forest_cases.h"
+#include "support/late_copies.h"
 #include "support/random_dag.h"
 #include "support/together_cases.h"
 
@@ -486,7 +487,10 @@ int main(int argc, char **argv)
   if (!wrong && argc > 1 && !strcmp(argv[1], "kill")) wrong = lose_a_rank(comm);
   if (!wrong && argc > 1 && !strcmp(argv[1], "stop")) wrong = stop_a_rank(&comm);
   if (!wrong && on_device) {
-    wrong = check_device(comm, strcmp(argv[2], "nvshmem") ? GABLE_PATH_DIRECT : GABLE_PATH_NVSHMEM);
+    if (argc > 3)
+      late_copies(comm, strcmp(argv[2], "put") ? GABLE_PATH_COPY : GABLE_PATH_PUT, atoi(argv[3]));
+    else
+      wrong = check_device(comm, strcmp(argv[2], "nvshmem") ? GABLE_PATH_DIRECT : GABLE_PATH_NVSHMEM);
     if (wrong) MPI_Abort(MPI_COMM_WORLD, 1);
     gable_comm_destroy(&comm);
     gable_context_destroy(&ctx);

@@ -6,7 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . tests/forest/openmpi.sh
 tried= missing=
-sources="tests/forest/mpi_check.c tests/support/random_dag.c tests/support/forest_cases.c tests/support/together_cases.c tests/support/failing_allocator.c tool/forest_check.c tool/forest_case.c tool/forest_oracle.c"
+sources="tests/forest/mpi_check.c tests/support/random_dag.c tests/support/forest_cases.c tests/support/together_cases.c tests/support/late_copies.c tests/support/failing_allocator.c tool/forest_check.c tool/forest_case.c tool/forest_oracle.c"
 
 # run WHAT COMMAND...: says what it printed when it fails
 run() {

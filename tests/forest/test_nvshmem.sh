@@ -42,9 +42,13 @@ elif [ -x "$BUILD/bin/gable-mpi" ] && command -v $launch >/dev/null 2>&1; then
     mpi=${launch#mpirun.}
     # shellcheck disable=SC2086
     mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -Itests tests/forest/mpi_check.c \
-        tests/support/random_dag.c tests/support/forest_cases.c tests/support/together_cases.c tests/support/failing_allocator.c \
+        tests/support/random_dag.c tests/support/forest_cases.c tests/support/together_cases.c tests/support/late_copies.c tests/support/failing_allocator.c \
         tool/forest_check.c tool/forest_case.c tool/forest_oracle.c "$BUILD/lib/libgable.a" $LIBS -o "$work/check" >"$work/log" 2>&1 || fail "the program of test_mpi.sh"
     timeout 200 $launch -n 3 "$work/check" device nvshmem >"$work/log" 2>&1 </dev/null || fail "task graphs in NVSHMEM's heap"
+    # A rank that gives up while its puts are under way.
+    for k in 0 1 2 3; do
+        timeout 60 $launch -n 3 "$work/check" device put $k >"$work/log" 2>&1 </dev/null || fail "a rank that gives up, case $k"
+    done
     # A message that does not come is an error of the rank that waits for it.
     FAKE_NVSHMEM_LOSES=1 timeout 60 $launch -n 2 "$BUILD/bin/gable-mpi" forest pingpong --where mirror/mpi --path put --most 64 --deadline 2 >"$work/log" 2>&1 </dev/null
     rc=$?

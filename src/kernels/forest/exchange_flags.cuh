@@ -62,13 +62,31 @@ static __device__ bool await_round(const gik_exchange_step &s, const unsigned *f
   return true;
 }
 
-/* Of a row's message; false also where it has a single slot that has been written over. */
-static __device__ bool await_message(const gik_exchange_step &s, const gik_row &r, unsigned round)
+static __device__ __forceinline__ const gik_row &row_of(const gik_exchange_step &s, int k)
 {
-  if (!await_round(s, r.await, round, r.rank)) return false;
-  if (r.slot[0] != r.slot[1] || load_flag(r.await) == round) return true;
+  return s.n_rows <= GIK_ROWS_INLINE ? s.few[k] : s.rows[k];
+}
+
+/* Whether the row's slot has the message of round, counted from 1; else the exchange is given up. */
+static __device__ bool holds(const gik_exchange_step &s, const gik_row &r, unsigned round)
+{
+  if (!r.holds || load_flag(r.holds) == round) return true;
   give_up(s, r.rank);
   return false;
+}
+
+/* Of every row, for one thread: after they have been read. */
+static __device__ bool all_hold(const gik_exchange_step &s, unsigned round)
+{
+  bool all = true;
+  for (int k = 0; k < s.n_rows && all; k++) all = holds(s, row_of(s, k), round);
+  return all;
+}
+
+/* Of a row's message. */
+static __device__ bool await_message(const gik_exchange_step &s, const gik_row &r, unsigned round)
+{
+  return await_round(s, r.await, round, r.rank) && holds(s, r, round);
 }
 
 /* Words of a flagged message's part in the slot of round. */
@@ -118,11 +136,6 @@ static __device__ void withdraw_target(const gik_exchange_step &s, const gik_row
 static __device__ __forceinline__ bool is_stored(const gik_exchange_step &s, int k, unsigned round)
 {
   return target_of(s, k) && *(volatile unsigned *)s.targets[k].stored == round + 1;
-}
-
-static __device__ __forceinline__ const gik_row &row_of(const gik_exchange_step &s, int k)
-{
-  return s.n_rows <= GIK_ROWS_INLINE ? s.few[k] : s.rows[k];
 }
 
 /* What a step's blocks wait for: messages, and free slots. */
@@ -236,13 +249,14 @@ static __global__ void __launch_bounds__(BLOCK) await_kernel(const __grid_consta
 /* One block; see exchange_steps.h. */
 static __global__ void __launch_bounds__(BLOCK) empty_kernel(const __grid_constant__ gik_exchange_step s)
 {
-  const unsigned round = state_of(s).round;
+  const state now = state_of(s);
   for (int k = (int)threadIdx.x; k < s.n_rows; k += BLOCK) {
     const gik_row &r = row_of(s, k);
-    if (!await_round(s, r.await, round, r.rank) && r.raise) store_flag(r.raise, round + 1);
+    const bool empty = !now.aborted && await_round(s, r.await, now.round, r.rank);
+    if (!empty && r.raise) store_flag(r.raise, now.round + 2);
   }
   __syncthreads();
-  if (!threadIdx.x) s.control->round = round + 1;
+  if (!threadIdx.x) s.control->round = now.round + 1;
 }
 
 static __global__ void __launch_bounds__(BLOCK) publish_kernel(const __grid_constant__ gik_exchange_step s)
@@ -259,8 +273,8 @@ static __global__ void __launch_bounds__(BLOCK) publish_kernel(const __grid_cons
 
 static __global__ void __launch_bounds__(BLOCK) filled_kernel(const __grid_constant__ gik_exchange_step s)
 {
-  const unsigned round = state_of(s).round;
-  for (int k = (int)threadIdx.x; k < s.n_rows; k += BLOCK) store_flag(row_of(s, k).raise, round);
+  const state now = state_of(s);
+  for (int k = (int)threadIdx.x; k < s.n_rows; k += BLOCK) store_flag(row_of(s, k).raise, now.round + now.aborted);
 }
 
 } /* namespace gik */

@@ -559,6 +559,7 @@ static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, c
     }
   }
   if (!last_of_row(s, (unsigned)k, blocks, false) || threadIdx.x || !last_row(s, rows.all(), round)) return;
+  if (FLAGGED != ALL_FLAGGED && !all_hold(s, round + 1)) return;
   for (int j = 0; j < s.n_rows; j++)
     if (row_of(s, j).raise && !row_of(s, j).flagged) store_emptied(row_of(s, j).raise, round + 1);
 }

@@ -24,9 +24,9 @@ static int is_shared(const gik_exchange_step *s, int64_t root)
   return s->roots.shared && s->roots.shared[root / 32] >> (root % 32) & 1;
 }
 
-static unsigned flag_of(unsigned *flag)
+static unsigned flag_of(const unsigned *flag)
 {
-  return atomic_load_explicit((atomic_uint *)(void *)flag, memory_order_acquire);
+  return atomic_load_explicit((const atomic_uint *)(const void *)flag, memory_order_acquire);
 }
 
 /* All steps of the exchange, for rank. */
@@ -37,7 +37,7 @@ static void give_up(const gik_exchange_step *s, int rank)
 }
 
 /* Whether the flag has come to round, modulo 2^32; 0: the deadline has passed, here or in another step. */
-static int await_round(const gik_exchange_step *s, unsigned *flag, unsigned round, int rank)
+static int await_round(const gik_exchange_step *s, const unsigned *flag, unsigned round, int rank)
 {
   double since = 0;
   if (s->control->aborted) return 0;
@@ -62,6 +62,7 @@ static void raise_round(const gik_row *r, unsigned round)
 /* Until the slots of the round, from 0 on, are free. */
 static int await_free(const gik_exchange_step *s, const gik_row *rows, unsigned round)
 {
+  if (s->control->aborted) return 0;
   for (int k = 0; k < s->n_rows; k++)
     if (rows[k].await && !await_round(s, rows[k].await, gik_emptied_before(&rows[k], round), rows[k].rank)) return 0;
   return 1;
@@ -166,23 +167,27 @@ static gable_status publish(const gik_exchange_step *s, void *stream)
   return GABLE_OK;
 }
 
-/* The messages of a round; 0 also where one in a single slot has been written over. */
-static int await_messages(const gik_exchange_step *s, unsigned round)
+/* Whether each slot has the message of the round; else the exchange is given up. */
+static int all_hold(const gik_exchange_step *s, unsigned round)
 {
-  for (int k = 0; k < s->n_rows; k++)
-    if (s->rows[k].flagged) raise_round(&s->rows[k], round - 1);
-  for (int k = 0; k < s->n_rows; k++) {
-    if (await_message(s, &s->rows[k], round)) continue;
-    withdraw_targets(s, round);
-    return 0;
-  }
   for (int k = 0; k < s->n_rows; k++) {
     const gik_row *r = &s->rows[k];
-    if (r->flagged || !r->await || r->slot[0] != r->slot[1] || flag_of(r->await) == round) continue;
+    if (!r->holds || flag_of(r->holds) == round) continue;
     give_up(s, r->rank);
     return 0;
   }
   return 1;
+}
+
+/* The messages of a round; 0 also where one in a single slot has been written over. */
+static int await_messages(const gik_exchange_step *s, unsigned round)
+{
+  int here = !s->control->aborted;
+  for (int k = 0; k < s->n_rows; k++)
+    if (s->rows[k].flagged) raise_round(&s->rows[k], round - 1);
+  for (int k = 0; k < s->n_rows && here; k++) here = await_message(s, &s->rows[k], round);
+  if (!here) withdraw_targets(s, round);
+  return here && all_hold(s, round);
 }
 
 /* Items first .. first + n - 1 of the row to a message of n items a field. */
@@ -313,9 +318,10 @@ static gable_status receive(const gik_exchange_step *s, void *stream)
   if (!s->roots.n || s->roots.shared)
     for (int k = 0; k < s->n_rows; k++) receive_row(s, &it, k);
   receive_shared(s, &it);
+  s->control->round = round + 1;
+  if (!all_hold(s, round + 1)) return GABLE_OK;
   for (int k = 0; k < s->n_rows; k++)
     if (!s->rows[k].flagged) raise_round(&s->rows[k], round + 1);
-  s->control->round = round + 1;
   return GABLE_OK;
 }
 
@@ -341,11 +347,12 @@ static gable_status fetch(const gik_exchange_step *s, void *stream)
         it.op->strided(root, 1, value_of(s, &it, f, e), 1, 1, it.width);
       }
     }
+  s->control->round = round + 1;
+  if (!all_hold(s, round + 1)) return GABLE_OK;
   for (int k = 0; k < s->n_rows; k++) {
     raise_round(&s->reply[k], round + 1);
     raise_round(&s->rows[k], round + 1);
   }
-  s->control->round = round + 1;
   return GABLE_OK;
 }
 
@@ -354,7 +361,7 @@ static gable_status empty(const gik_exchange_step *s, void *stream)
   const unsigned round = s->control->round;
   (void)stream;
   for (int k = 0; k < s->n_rows; k++)
-    if (!await_round(s, s->rows[k].await, round, s->rows[k].rank)) raise_round(&s->rows[k], round + 1);
+    if (!await_round(s, s->rows[k].await, round, s->rows[k].rank)) raise_round(&s->rows[k], round + 2);
   s->control->round = round + 1;
   return GABLE_OK;
 }
@@ -362,7 +369,7 @@ static gable_status empty(const gik_exchange_step *s, void *stream)
 static gable_status filled(const gik_exchange_step *s, void *stream)
 {
   (void)stream;
-  for (int k = 0; k < s->n_rows; k++) raise_round(&s->rows[k], s->control->round);
+  for (int k = 0; k < s->n_rows; k++) raise_round(&s->rows[k], s->control->round + (unsigned)s->control->aborted);
   return GABLE_OK;
 }
 

@@ -18,6 +18,7 @@
 #include "kernels/forest/exchange_together.h"
 
 using gik::ALL_FLAGGED;
+using gik::all_hold;
 using gik::await_kernel;
 using gik::await_rows;
 using gik::BLOCK;
@@ -152,6 +153,7 @@ __global__ void __launch_bounds__(BLOCK)
   combine_shared<T>(s, round, true, blockIdx.x * BLOCK + threadIdx.x, (int64_t)blocks * BLOCK);
   if (!last_of_row(s, 0, blocks, true) || threadIdx.x) return;
   last_row(s, 1, round);
+  if (!all_hold(s, round + 1)) return;
   for (int j = 0; j < s.n_rows; j++) {
     if (s.reply[j].raise) store_flag(s.reply[j].raise, round + 1);
     if (row_of(s, j).raise) store_emptied(row_of(s, j).raise, round + 1);

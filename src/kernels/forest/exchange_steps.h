@@ -43,8 +43,12 @@
  *   copy     bytes between device memories, by the copy engine
  *   filled   raises the rows' flags
  *
- * A sender whose wait has ended in vain cannot take back the copies that it has enqueued: empty then raises the row's
- * flag before they begin, and a receiver that finds the flag of a single slot ahead of its round gives up, too.
+ * A sender that has given up cannot take back the copies that it has enqueued.  `holds` at the receiver says which
+ * round's message lies in the slot: a receiver that finds another there than its own, when the message comes or when
+ * all of them have been read, gives up, too.  Of copies it is the flag, to which a sender that has given up adds 1:
+ * empty before they begin, filled behind them.  Of puts, whose flags count themselves, it is the word behind the
+ * message, which send writes where it packs the message: a sender that has given up packs nothing, and puts the last
+ * round's message again.
  *
  * A kernel that waits has few blocks, so that waiting kernels leave room for those that they wait for, on one GPU too:
  * larger steps are begun by `await`, a kernel of one block. */
@@ -120,11 +124,12 @@ GI_HD int64_t gik_patience_ns(int64_t bytes)
 typedef struct gik_row {
   char *slot[2];      /* the message of even and odd rounds; at the receiver */
   unsigned *await;    /* here: send: rounds that the receiver has emptied; receive: rounds that the sender has filled */
-  unsigned *raise;    /* at the other end: what that one awaits; NULL where await is */
+  unsigned *raise;    /* at the other end: what that one awaits; NULL where await is; or what `holds` will be there */
   int flagged, parts; /* flagged > 0: of flagged words, in parts of so many items, at slot[0] + k * (slot[1] - slot[0]),
                          k = round % GIK_FLAGGED_SLOTS */
   gik_indices mine;   /* in this rank's array */
   int rank;
+  const unsigned *holds; /* receive, of a single slot: the round, counted from 1, whose message lies there; else NULL */
 } gik_row;
 
 /* Flagged words: bytes of a part, and parts of all messages of a step, at most; a message of several fields has one.
