@@ -36,6 +36,16 @@ gable_status gi_device_run(gable_exchange *x, gi_device_step *step, gik_exchange
   return status;
 }
 
+/* Blocks of a launch that wait: each rank of this GPU has its share of them. */
+static int most_waiting(const gi_device_exchange *d)
+{
+  const gi_shared *s = d->window ? d->window->memory : NULL;
+  int ranks = 0;
+  for (int r = 0; s && s->ctx && r < s->comm->size; r++) ranks += !strcmp(s->ctx[r]->where, d->ctx->where);
+  const int share = (d->ctx->device->gpu_class(d->ctx)->processors - GIK_NOT_WAITING) / (ranks > 1 ? ranks : 1);
+  return share < 1 ? 1 : share < GIK_WAITING ? share : GIK_WAITING;
+}
+
 /* What all steps of the exchange share. */
 static gable_status init_step(const gable_exchange *x, gik_exchange_control *controls, int number,
                               const gi_forest_side *from, gik_exchange_step *s)
@@ -52,6 +62,7 @@ static gable_status init_step(const gable_exchange *x, gik_exchange_control *con
   s->control = controls + number;
   s->controls = controls;
   s->launches = &x->device->launches;
+  s->waiting = most_waiting(x->device);
   s->fault = p->forest->comm->fault;
   GI_TRY(gi_arena_take(m, bytes, &done_of_rows));
   GI_TRY(m->ctx->device->fill(m->ctx, done_of_rows, 0, bytes, NULL));

@@ -11,9 +11,10 @@
 namespace gik
 {
 
-enum { UNROLL = 4, MOST_BLOCKS = 1056, MOST_WAITING = GIK_FLAGGED_BLOCKS /* blocks of a launch that waits */ };
+enum { UNROLL = 4, MOST_BLOCKS = 1056 };
+static_assert(int(GIK_WAITING) == int(GIK_FLAGGED_BLOCKS), "a flagged message alone waits itself");
 
-/* A launch that can do its work with MOST_WAITING blocks in so many passes has no more blocks, and waits itself.  With
+/* A launch that can do its work with GIK_WAITING blocks in so many passes has no more blocks, and waits itself.  With
  * 32 blocks of 256 threads and 4 numbers a thread a pass moves 256 KiB of doubles, side by side 512 KiB; it lasts as
  * long as a load, about 1 us.  A kernel that waits beforehand costs a launch: 2.3 us for the two steps of a message. */
 enum { WAITING_PASSES = 2 };
@@ -323,10 +324,10 @@ static inline int64_t row_work(const gik_exchange_step &s, bool receives, int64_
   return s.windows && !(receives && s.roots.n) ? numbers * s.fields : INT64_MAX;
 }
 
-/* Blocks of a row at most. */
-static inline unsigned most_blocks(int64_t work, unsigned rows)
+/* Blocks of a row at most; waiting: of the launch, where it waits. */
+static inline unsigned most_blocks(int64_t work, unsigned rows, unsigned waiting)
 {
-  const unsigned few = MOST_WAITING / rows;
+  const unsigned few = waiting / rows;
   if (few && work <= (int64_t)few * WAITING_PASSES * BLOCK * UNROLL) return few;
   return MOST_BLOCKS / rows > 1 ? MOST_BLOCKS / rows : 1;
 }

@@ -35,7 +35,6 @@ using gik::last_row;
 using gik::launches;
 using gik::MESSAGES;
 using gik::most_blocks;
-using gik::MOST_WAITING;
 using gik::NO_FLAGGED;
 using gik::publish_kernel;
 using gik::receive_numbers;
@@ -197,11 +196,12 @@ gable_status launch_rows(const char *name, const gik_exchange_step *s, void *str
 {
   launches on(stream);
   if (!rows) return GABLE_OK;
-  const unsigned most = s->scattered_blocks ? (unsigned)s->scattered_blocks
-                                            : most_blocks(row_work(*s, what != FREE_SLOTS, numbers), rows);
+  const unsigned most = s->scattered_blocks
+                            ? (unsigned)s->scattered_blocks
+                            : most_blocks(row_work(*s, what != FREE_SLOTS, numbers), rows, (unsigned)s->waiting);
   const unsigned x = row_blocks(numbers, most);
   const unsigned waiting = what == FREE_SLOTS ? row_blocks(s->largest, most) * (unsigned)s->n_rows : x * rows;
-  const bool waits = s->windows && !s->targets && waiting <= MOST_WAITING;
+  const bool waits = s->windows && !s->targets && waiting <= (unsigned)s->waiting;
   if (s->windows && s->n_rows && !waits) {
     on.dependent(await_kernel, 1, BLOCK, 0, false, *s, what);
     ++*s->launches;

@@ -215,6 +215,10 @@ enum { GIK_BLOCK_NUMBERS = 1024 };   /* GPU: of a field, which a thread block mo
 enum { GIK_SCATTERED_BLOCKS = 528 }; /* all resident: 4 on each multiprocessor */
 enum { GIK_TOGETHER = 32 };          /* steps of one launch */
 
+/* GPU: blocks of a launch that wait, at most.  One may fill a multiprocessor: where ranks share a GPU, their launches
+ * leave so many to those that they wait for. */
+enum { GIK_WAITING = 32, GIK_NOT_WAITING = 4 };
+
 /* One step, an argument of its kernels.  Arrays are in device memory.
  *
  * A kernel waits for each line of arguments that it reads first.  Lines are 64 bytes, and on Hopper arguments begin 16
@@ -238,6 +242,7 @@ typedef struct gik_exchange_step {
   int atomics;          /* 1: roots take values in no fixed order; no root is shared then */
   int flagged;          /* so many rows are of flagged words; of a receive all or none */
   int scattered_blocks; /* GPU: > 0: by the kernels for long rows, so many blocks for the largest */
+  int waiting;          /* GPU: blocks of a launch that waits, at most */
 
   gik_indices own_from, own_to;   /* send: of this rank's own edges */
   int64_t own;                    /* send: how many there are to be combined */

@@ -15,7 +15,6 @@ using gik::BLOCK;
 using gik::FREE_SLOTS;
 using gik::launches;
 using gik::MESSAGES;
-using gik::MOST_WAITING;
 using gik::receive_rows;
 using gik::receive_rows_of;
 
@@ -112,7 +111,7 @@ gable_status launch_all(const char *name, const gik_exchange_step *const *s, int
   launches on(stream);
   together t = {};
   int64_t numbers = 0, work = 0;
-  unsigned rows = 0;
+  unsigned rows = 0, waiting = GIK_WAITING;
   bool windows = false, targets = false;
   t.n = n;
   t.deadline_s = s[0]->deadline_s;
@@ -126,13 +125,14 @@ gable_status launch_all(const char *name, const gik_exchange_step *const *s, int
     numbers = own > numbers ? own : numbers;
     const int64_t own_work = gik::row_work(*s[k], receives, own);
     work = own_work > work ? own_work : work;
+    waiting = (unsigned)s[k]->waiting < waiting ? (unsigned)s[k]->waiting : waiting;
     windows |= s[k]->windows && s[k]->n_rows;
     targets |= s[k]->targets != nullptr;
   }
   t.first[n] = (int)rows;
   if (!rows) return GABLE_OK;
-  const unsigned most = gik::most_blocks(work, rows), x = gik::row_blocks(numbers, most);
-  const bool waits = windows && !targets && x * rows <= MOST_WAITING;
+  const unsigned most = gik::most_blocks(work, rows, waiting), x = gik::row_blocks(numbers, most);
+  const bool waits = windows && !targets && x * rows <= waiting;
   if (windows && !waits) {
     on.dependent(await_all_kernel, 1, BLOCK, 0, false, t, receives ? MESSAGES : FREE_SLOTS);
     ++*s[0]->launches;
