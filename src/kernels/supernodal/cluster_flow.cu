@@ -12,8 +12,10 @@
  * that it has alone.
  *
  * Barriers, for task k of the block and its e-th gathered one: full[k % QUEUE] (the copies) -> gathered[e % GROUPS] ->
- * used[group] (v is free) and empty[k % QUEUE] (the piece of the ring is free).  Generic reads of a piece are ordered
- * before the next copy into it by the arrival at empty, which the fetching warp waits for. */
+ * used[group] (v is free) and empty[k % QUEUE] (the piece of the ring is free).  A wait for a phase of full also passes
+ * two phases before it, so a group first awaits that task k is being fetched, behind empty of task k - QUEUE.  Generic
+ * reads of a piece are ordered before the next copy into it by the arrival at empty, which the fetching warp waits for.
+ */
 #include <cuda_runtime.h>
 
 #include "cuda/device_wait.cuh"
@@ -56,6 +58,7 @@ template <int GROUPS> struct control_block {
   unsigned long long full[QUEUE], empty[QUEUE], gathered[GROUPS], used[GROUPS];
   unsigned place[QUEUE], end[QUEUE];     /* of a piece; end: see gik_ring_take */
   int last[QUEUE];                       /* no task is left */
+  unsigned fetched;                      /* tasks and ends whose full[k % QUEUE] is of no earlier task any more */
   unsigned taken, gathers, mine[GROUPS]; /* mine: the task that each group took */
   ready line[GROUPS];
 };
@@ -106,11 +109,13 @@ template <int GROUPS> __device__ void fetch(const gik_cluster_flow &p, unsigned 
     gik::copy_expect(full, record + values);
     gik::copy_part(gik::shared_address(ring + place), p.records + at.record, record, full);
     if (values) gik::copy_part(gik::shared_address(ring + place + record), p.values + at.values, values, full);
+    *(volatile unsigned *)&c->fetched = k + 1;
   }
   for (int e = 0; e < GROUPS; e++, k++) { /* each group meets one of them */
     for (; k - done >= QUEUE; done++) gik::barrier_wait(gik::shared_address(&c->empty[done % QUEUE]), done / QUEUE & 1);
     c->last[k % QUEUE] = 1;
     gik::barrier_arrive(gik::shared_address(&c->full[k % QUEUE]));
+    *(volatile unsigned *)&c->fetched = k + 1;
   }
 }
 
@@ -130,7 +135,11 @@ __device__ void gather(const gik_cluster_flow &p, const room &shared, control_bl
 {
   double *const v = shared.v + group * p.limits.sums * R;
   for (unsigned round = 0;; round++) {
-    if (!thread) c->mine[group] = atomicAdd(&c->taken, 1u);
+    if (!thread) {
+      const unsigned next = atomicAdd(&c->taken, 1u);
+      while (*(volatile unsigned *)&c->fetched <= next) continue;
+      c->mine[group] = next;
+    }
     group_barrier(group, WARPS * WARP);
     const unsigned k = c->mine[group], slot = k % QUEUE;
     gik::barrier_wait(gik::shared_address(&c->full[slot]), k / QUEUE & 1);
@@ -309,7 +318,7 @@ __global__ void __launch_bounds__(make_up<R>::THREADS, 1) flow_kernel(const gik_
       gik::barrier_init(gik::shared_address(&control.gathered[k]), 1);
       gik::barrier_init(gik::shared_address(&control.used[k]), COMPUTE);
     }
-    control.taken = control.gathers = 0;
+    control.taken = control.gathers = control.fetched = 0;
     gik::barrier_init_fence();
   }
   __syncthreads();
