@@ -90,7 +90,8 @@ static gable_status solve_there(gable_krylov_work *w, const double *b, double *x
   gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};
   double norm, left;
   GI_TRY(gi_krylov_norm(&w->vectors, b, &norm));
-  GI_REQUIRE(isfinite(norm), GABLE_ERR_NOT_FINITE, "b holds NaN or infinity, or its 2-norm overflows");
+  GI_REQUIRE(isfinite(norm), GABLE_ERR_NOT_FINITE,
+             "b holds NaN or infinity, or its 2-norm overflows, or on a GPU underflows: scale the system");
   if (norm == 0) {
     GI_TRY(w->vectors.device->fill(k->ctx, x, 0, (size_t)k->n * sizeof *x, w->vectors.k.stream));
     GI_TRY(w->vectors.device->synchronise(k->ctx, w->vectors.k.stream));

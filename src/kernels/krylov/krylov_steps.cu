@@ -2,6 +2,9 @@
  *
  * A step is one kernel: what each element does and adds to the sums, and what one thread does with the sums when the
  * last block has arrived.  Blocks add in an order that depends on n alone. */
+#include <cfloat>
+#include <cmath>
+
 #include "cuda/block_sum.cuh"
 #include "cuda/last_block.cuh"
 #include "cuda/launch.cuh"
@@ -72,13 +75,18 @@ template <class Each> gable_status map(const gik_krylov *k, const char *what, Ea
   return on.status(what);
 }
 
+/* Where the squares of b != 0 underflow there is no norm: NaN. */
 gable_status measure(const gik_krylov *k, const double *b)
 {
-  return step<1>(
-      k, "norm of b", [=] __device__(ptrdiff_t i, double *sum) { sum[0] = fma(b[i], b[i], sum[0]); },
+  return step<2>(
+      k, "norm of b",
+      [=] __device__(ptrdiff_t i, double *sum) {
+        sum[0] = fma(b[i], b[i], sum[0]);
+        sum[1] += b[i] != 0;
+      },
       [] __device__(gik_krylov_state * s, const double *sum) {
-        s->norm = sqrt(sum[0]);
-        s->norm_b = sum[0] == 0 ? 1 : s->norm;
+        s->norm = sum[0] < DBL_MIN && sum[1] > 0 ? NAN : sqrt(sum[0]);
+        s->norm_b = sum[0] == 0 ? 1 : sqrt(sum[0]);
       });
 }
 
