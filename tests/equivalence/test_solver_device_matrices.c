@@ -1,17 +1,19 @@
 /* Real matrices on the place that the first argument names: the same factor by every solve method, every factor part,
  * both ops, vectors in double and float, 1, 3 and 17 columns of both layouts, against the solve of the CPU; refined
  * solves reach 1e-12 wherever the CPU's do.  Matrices of $GABLE_MATRICES, else ../shared/matrices, else tests/data, the
- * smallest first. test_solver_device_matrices PLACE SECONDS KBYTES METHOD: no file of so many kB or more, and none
- * begun after SECONDS; one method alone, `levels` (1) then with matrices of any size.  Of factors of 8 GB and more
- * (cage13: 38) one method is held at a time, none is begun after SECONDS, and it takes one shape for each part and op,
- * 3 columns at a time: auto's operators and boards nearly fill a GPU of 141 GB.
+ * smallest first. test_solver_device_matrices PLACE SECONDS KBYTES METHODS TYPE LARGE: no file of so many kB or more,
+ * and none begun after SECONDS; these methods alone, a digit each, `levels` (1) then with matrices of any size;
+ * "float": factors in float.  Of factors of 8 GB (LARGE bytes) and more (cage13: 38) one method is held at a time, none
+ * is begun after SECONDS, and all take one shape for each part and op, 3 columns at a time: auto's operators and boards
+ * nearly fill a GPU of 141 GB.  The CPU's answers come first then, and its factor goes: a method takes two of them in
+ * host memory, a partitioned one four of a factor in double (5 in float) while it is prepared.
  *
- * Bound: the largest difference in a column is at most 1e-10 of its largest entry (1e-5 for float vectors), else 1000
- * times what the method loses on the CPU: methods with inverses lose up to the condition of what they invert.  Where
- * the CPU's form of the method has no digit of the CPU's solve, there is nothing to compare.  auto's whole solve has no
- * such form, since it multiplies with inverses of whole clusters: also 10 times eps times what their preparation
- * measures of them.  Refined, it takes at most 2 corrections more than the CPU, and GMRES only where that does or that
- * measure is above 1e-5 / eps (c-62: 4e-5), then one cycle a column. */
+ * Bound: the largest difference in a column is at most 1e-10 of its largest entry (1e-5 for float vectors or a float
+ * factor), else 1000 times what the method loses on the CPU (not of the large factors): methods with inverses lose up
+ * to the condition of what they invert.  Where the CPU's form of the method has no digit of the CPU's solve, there is
+ * nothing to compare.  auto's whole solve has no such form, since it multiplies with inverses of whole clusters: also
+ * 10 times eps times what their preparation measures of them.  Refined, it takes at most 2 corrections more than the
+ * CPU, and GMRES only where that does or that measure is above 1e-5 / eps (c-62: 4e-5), then one cycle a column. */
 #include <dirent.h>
 #include <float.h>
 #include <limits.h>
@@ -44,11 +46,11 @@ static const double LOSES_MUCH = 1e-5;
 /* Checked whatever its size, but in the shortest runs: a third of its blocks have no inverse that serves. */
 static const char *const ILL_CONDITIONED = "mhd4800a.";
 enum { SOME_KBYTES = 60 };
-static const size_t LARGE = (size_t)8 << 30; /* bytes of a factor */
-
 static gable_context *ctx, *cpu;
 static double ends; /* no matrix, and no method of a large one, is begun afterwards: by now() */
-static int turn;    /* counts parts, ops and matrices: some methods take another shape each time */
+static gable_type factor_type = GABLE_TYPE_D;
+static size_t large = (size_t)8 << 30; /* bytes of a factor */
+static int turn;                       /* counts parts, ops and matrices: some methods take another shape each time */
 
 /* One matrix and its factor. */
 typedef struct subject {
@@ -57,9 +59,12 @@ typedef struct subject {
   gable_idx n;
   void *saved; /* [bytes] the factor */
   size_t bytes;
-  gable_solver *plain, *there[METHODS]; /* on the CPU, on the place by each method */
+  gable_solver *plain, *there[METHODS]; /* on the CPU (NULL once a large one's answers are kept), on the place */
   gable_solver *twin[METHODS];          /* on the CPU by the method, once it is asked for */
   gable_solver_work *plain_work, *work[METHODS];
+  void *kept[2][GABLE_FACTOR_ALL + 1]; /* of a large factor: the CPU's answers, each of the only shape */
+  gable_solve_report kept_report[2];
+  double kept_error[2];
   double lost[METHODS][2][GABLE_FACTOR_ALL + 1]; /* by the method on the CPU; negative: not known yet */
 } subject;
 
@@ -129,6 +134,7 @@ static gable_solver *loaded(gable_context *where, const subject *m, int method)
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
   gable_solver *s = NULL;
   options.solve_method = (gable_solve_method)method;
+  options.factor_type = factor_type;
   CHECK_OK(gable_solver_create(where, &options, &s));
   const gable_status status = gable_solver_load_memory(s, &m->view, m->saved, m->bytes);
   if (status == GABLE_ERR_UNAVAILABLE) {
@@ -145,6 +151,7 @@ static gable_solver *loaded(gable_context *where, const subject *m, int method)
 static double loses(subject *m, int method, gable_op op, int parts)
 {
   double *lost = &m->lost[method][op][parts];
+  if (!m->plain) return 0;
   if (*lost >= 0) return *lost;
   const size_t bytes = (size_t)m->n * REFINED * sizeof(double);
   const int like = method == GABLE_SOLVE_AUTO ? GABLE_SOLVE_PARTITIONED : method;
@@ -192,8 +199,9 @@ static int is_called(int method)
  * part and op. */
 static int is_turn(const subject *m, int method, int shape)
 {
+  if (m->bytes >= large) return shape == turn % SHAPES;
   if (!test_place_is_gpu(ctx)) return shape % (SHAPES / 2) == turn % (SHAPES / 2);
-  return !(is_called(method) || m->bytes >= LARGE) || shape == turn % SHAPES;
+  return !is_called(method) || shape == turn % SHAPES;
 }
 
 static int is_wanted(const subject *m, int shape)
@@ -203,6 +211,18 @@ static int is_wanted(const subject *m, int shape)
   return wanted;
 }
 
+/* The CPU's answer; a large factor's is kept. */
+static void answer(subject *m, gable_op op, int parts, const gable_vectors_view *b, gable_vectors_view *x, size_t bytes)
+{
+  void **kept = &m->kept[op][parts];
+  if (m->plain) CHECK_OK(gable_solver_apply(m->plain, m->plain_work, op, parts, b, x));
+  if (m->plain && m->bytes >= large) {
+    CHECK((*kept = malloc(bytes)), "memory");
+    memcpy(*kept, x->data, bytes);
+  }
+  if (!m->plain) memcpy(x->data, *kept, bytes);
+}
+
 /* Every method on one b; data [3]: of b, x and the CPU's x; device [2]: of b and x there. */
 static void check_shape(subject *m, int shape, int parts, gable_op op, void **data, void **device)
 {
@@ -210,11 +230,11 @@ static void check_shape(subject *m, int shape, int parts, gable_op op, void **da
   gable_vectors_view wanted = shape_of(m->n, shape, data[2]), from = shape_of(m->n, shape, device[0]);
   gable_vectors_view to = shape_of(m->n, shape, device[1]);
   const size_t bytes = (size_t)b.n * (size_t)b.count * (b.type == GABLE_TYPE_S ? 4 : 8);
-  const double same = b.type == GABLE_TYPE_S ? SAME_FLOAT : SAME;
+  const double same = b.type == GABLE_TYPE_S || factor_type == GABLE_TYPE_S ? SAME_FLOAT : SAME;
   from.space = to.space = gable_context_space(ctx);
   fill(&b, (uint64_t)(shape + 1));
   CHECK_OK(gable_device_copy_in(ctx, from.data, b.data, bytes, NULL));
-  CHECK_OK(gable_solver_apply(m->plain, m->plain_work, op, parts, &b, &wanted));
+  answer(m, op, parts, &b, &wanted, bytes);
   for (int k = 0; k < METHODS; k++) {
     if (!m->there[k] || !is_turn(m, k, shape)) continue;
     CHECK_OK(gable_solver_apply(m->there[k], m->work[k], op, parts, &from, &to));
@@ -230,7 +250,8 @@ static void check_shape(subject *m, int shape, int parts, gable_op op, void **da
   }
 }
 
-static void check_applies(subject *m)
+/* answers_alone: of a large factor, whose methods come later. */
+static void check_applies(subject *m, int answers_alone)
 {
   const size_t bytes = (size_t)m->n * MOST * sizeof(double);
   void *data[3], *device[2] = {NULL, NULL};
@@ -241,7 +262,8 @@ static void check_applies(subject *m)
       continue;
     for (int op = 0; op < 2; op++, turn++)
       for (int shape = 0; shape < SHAPES; shape++)
-        if (is_wanted(m, shape)) check_shape(m, shape, parts, (gable_op)op, data, device);
+        if (answers_alone ? shape == turn % SHAPES : is_wanted(m, shape))
+          check_shape(m, shape, parts, (gable_op)op, data, device);
   }
   turn += 13 - 8;
   for (int k = 0; k < 3; k++) free(data[k]);
@@ -278,9 +300,12 @@ static void check_refined(subject *m)
   gable_vectors_view vb = test_vectors(m->n, REFINED, b), vx = test_vectors(m->n, REFINED, x);
   fill(&vb, 31);
   for (int op = 0; op < 2; op++) {
-    const gable_solve_report on_host = refined(m, m->plain, m->plain_work, (gable_op)op, &vb, &vx);
-    const double host = on_host.backward_error;
-    const double host_own = test_backward_error(&a, (gable_op)op, b, x);
+    if (m->plain) {
+      m->kept_report[op] = refined(m, m->plain, m->plain_work, (gable_op)op, &vb, &vx);
+      m->kept_error[op] = test_backward_error(&a, (gable_op)op, b, x);
+    }
+    const gable_solve_report on_host = m->kept_report[op];
+    const double host = on_host.backward_error, host_own = m->kept_error[op];
     for (int k = 0; k < METHODS && host <= TOLERANCE; k++) {
       if (!m->there[k] || (is_called(k) && m->n > MOST_REFINED_CALLS)) continue;
       const gable_solve_report there = refined(m, m->there[k], m->work[k], (gable_op)op, &vb, &vx);
@@ -297,19 +322,20 @@ static void check_refined(subject *m)
   free(x);
 }
 
-static int is_asked(const subject *m, int method, int only)
+/* only: digits, or NULL. */
+static int is_asked(const subject *m, int method, const char *only)
 {
-  return only == method || (only < 0 && !(is_called(method) && m->n > MOST_CALLS));
+  return only ? strchr(only, '0' + method) != NULL : !(is_called(method) && m->n > MOST_CALLS);
 }
 
 /* Methods first .. last - 1 side by side. */
-static void check_methods(subject *m, int first, int last, int only)
+static void check_methods(subject *m, int first, int last, const char *only)
 {
   for (int k = first; k < last; k++) {
     if (is_asked(m, k, only)) m->there[k] = loaded(ctx, m, k);
-    if (m->there[k]) CHECK_OK(gable_solver_work_create(m->there[k], m->bytes < LARGE ? MOST : REFINED, &m->work[k]));
+    if (m->there[k]) CHECK_OK(gable_solver_work_create(m->there[k], m->bytes < large ? MOST : REFINED, &m->work[k]));
   }
-  check_applies(m);
+  check_applies(m, 0);
   check_refined(m);
   for (int k = 0; k < METHODS; k++) { /* auto's twin is another method's */
     gable_solver_work_destroy(&m->work[k]);
@@ -318,16 +344,42 @@ static void check_methods(subject *m, int first, int last, int only)
   }
 }
 
-/* 1: checked; 0, and says so: a matrix without full structural rank has no solve to compare. only: a method, or -1. */
-static int check_matrix(const char *name, gable_matrix *a, int only)
+/* One method after the other, on the same shapes. */
+static void check_large(subject *m, const char *only)
 {
+  const int first = turn;
+  check_applies(m, 1);
+  check_refined(m);
+  gable_solver_work_destroy(&m->plain_work);
+  gable_solver_destroy(&m->plain);
+  for (int k = 0; k < METHODS; k++) {
+    const char *text = gable_solve_method_text((gable_solve_method)k);
+    const double at = now();
+    fflush(stdout);
+    if (!is_asked(m, k, only) || at > ends) {
+      printf("left out: %s, %s\n", m->name, text);
+      continue;
+    }
+    turn = first;
+    check_methods(m, k, k + 1, only);
+    printf("%s, %s: %.1f s\n", m->name, text, now() - at);
+  }
+  for (int op = 0; op < 2; op++)
+    for (int parts = 0; parts <= GABLE_FACTOR_ALL; parts++) free(m->kept[op][parts]);
+}
+
+/* 1: checked; 0, and says so: a matrix without full structural rank has no solve to compare. */
+static int check_matrix(const char *name, gable_matrix *a, const char *only)
+{
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
   const double begun = now();
   subject m = {.name = name, .view = GABLE_MATRIX_VIEW_INIT};
   CHECK_OK(gable_matrix_get_view(a, &m.view));
   m.n = m.view.n_cols;
   double *lost = m.lost[0][0];
   for (size_t k = 0; k < sizeof m.lost / sizeof *lost; k++) lost[k] = -1;
-  CHECK_OK(gable_solver_create(cpu, NULL, &m.plain));
+  options.factor_type = factor_type;
+  CHECK_OK(gable_solver_create(cpu, &options, &m.plain));
   const gable_status analysed = gable_solver_analyse(m.plain, &m.view);
   CHECK(!analysed || analysed == GABLE_ERR_SINGULAR, "%s", gable_last_error());
   if (analysed) {
@@ -340,21 +392,11 @@ static int check_matrix(const char *name, gable_matrix *a, int only)
   CHECK_OK(gable_solver_save_memory(m.plain, NULL, &m.bytes));
   CHECK((m.saved = malloc(m.bytes)), "memory");
   CHECK_OK(gable_solver_save_memory(m.plain, m.saved, &m.bytes));
-  if (m.bytes < LARGE)
-    check_methods(&m, 0, METHODS, only);
+  if (m.bytes >= large) printf("%s: a factor of %.1f GB, %.1f s\n", name, 1e-9 * (double)m.bytes, now() - begun);
+  if (m.bytes >= large)
+    check_large(&m, only);
   else
-    printf("%s: a factor of %.1f GB, %.1f s\n", name, 1e-9 * (double)m.bytes, now() - begun);
-  for (int k = 0; k < METHODS && m.bytes >= LARGE; k++) {
-    const char *text = gable_solve_method_text((gable_solve_method)k);
-    const double at = now();
-    fflush(stdout);
-    if (!is_asked(&m, k, only) || at > ends) {
-      printf("left out: %s, %s\n", name, text);
-      continue;
-    }
-    check_methods(&m, k, k + 1, only);
-    printf("%s, %s: %.1f s\n", name, text, now() - at);
-  }
+    check_methods(&m, 0, METHODS, only);
   gable_solver_work_destroy(&m.plain_work);
   gable_solver_destroy(&m.plain);
   free(m.saved);
@@ -396,7 +438,7 @@ static int list_folder(const char *folder, candidate *list)
 }
 
 /* 1: checked; 0: not square, complex or structurally singular. */
-static int check_file(const candidate *c, int only)
+static int check_file(const candidate *c, const char *only)
 {
   gable_matrix *file = NULL, *a = NULL;
   gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
@@ -418,11 +460,13 @@ int main(int argc, char **argv)
 {
   const double seconds = argc > 2 ? atof(argv[2]) : 100;
   const long kbytes = argc > 3 ? atol(argv[3]) : 10000;
-  const int only = argc > 4 ? atoi(argv[4]) : -1;
+  const char *only = argc > 4 ? argv[4] : NULL; /* methods */
   const char *folders[] = {getenv("GABLE_MATRICES"), "../shared/matrices", "tests/data"};
   candidate *list = calloc(MOST_FILES, sizeof *list);
   int count = 0, checked = 0;
   ends = now() + seconds;
+  if (argc > 5 && !strcmp(argv[5], "float")) factor_type = GABLE_TYPE_S;
+  if (argc > 6) large = (size_t)atof(argv[6]);
   ctx = test_place(argc, argv, NULL);
   if (gable_context_space(ctx) == GABLE_SPACE_HOST) SKIP("a device: give mirror or cuda:0");
   CHECK_OK(gable_context_create("cpu", NULL, &cpu));
