@@ -244,23 +244,28 @@ static void check_plants(gable_context *ctx, const char *method)
 /* A GPU's plan counts entries in 32 bits; it says so before it looks at any. */
 static void check_too_many(gable_context *ctx)
 {
-  const int64_t ptr[] = {0, 0, INT32_MAX};
+  enum { N = 1 << 16 }; /* 2^32 places */
+  const size_t bytes = (N + 1) * sizeof(int64_t);
+  int64_t *ptr = calloc(1, bytes);
   const gable_idx idx[] = {0};
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
   gable_trisolve *plan = NULL;
   void *there = NULL;
-  view.n_rows = view.n_cols = 2;
+  CHECK(ptr, "memory");
+  ptr[N] = INT32_MAX;
+  view.n_rows = view.n_cols = N;
   view.part = GABLE_PART_LOWER;
   view.ptr = ptr;
   view.idx = idx;
   CHECK_OK(gable_trisolve_create(ctx, NULL, &plan));
   CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_LIMIT, "%s", gable_last_error());
-  CHECK_OK(gable_device_alloc(ctx, sizeof ptr, &there));
-  CHECK_OK(gable_device_copy_in(ctx, there, ptr, sizeof ptr, NULL));
+  CHECK_OK(gable_device_alloc(ctx, bytes, &there));
+  CHECK_OK(gable_device_copy_in(ctx, there, ptr, bytes, NULL));
   view.ptr = there;
   view.idx = there;
   view.space = GABLE_SPACE_DEVICE;
   CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_LIMIT, "%s", gable_last_error());
+  free(ptr);
   gable_device_free(ctx, &there);
   gable_trisolve_destroy(&plan);
 }
