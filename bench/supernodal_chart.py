@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""supernodal_chart.py: from bench/results/supernodal-*-h100.json the seed's slides 8 to 10, solve methods over cuSPARSE:
+"""supernodal_chart.py: from bench/results/supernodal-*-h200.json the seed's slides 8 to 10, solve methods over cuSPARSE:
 docs/figures/supernodal-sierra.svg (slide 8: the generated problem of the seed's class, block columns merged and not),
 docs/figures/supernodal-elasticity.svg (slide 9: that problem at several sizes) and docs/figures/supernodal-matrices.svg (slide 10: real
 matrices); the tables of docs/notebook/solve-methods-gpu.md, and of docs/notebook/clusters-gpu.md the one beside cuDSS.  Slide 7 is what
@@ -12,7 +12,7 @@ from marks import ROOT, mean, put
 RESULTS = ROOT / "bench/results"
 METHODS = ("levels", "batched", "inverted", "merged", "partitioned", "partitioned-cusparse", "auto")
 COLOURS = dict(zip(METHODS, ("#999999", "#c2571a", "#e0a030", "#6aa84f", "#2f6f9f", "#8fb8d0", "#222222")))
-BYTES_A_SECOND = 2.99e12  # of an H100's memory (tool/gpu_properties.h)
+BYTES_A_SECOND = 4.28e12  # of an H200's memory (tool/gpu_properties.h)
 WIDTH, LEFT, RIGHT, ROW, LEAST, MOST = 820, 190, 60, 15, 0.05, 200.0
 
 
@@ -108,7 +108,7 @@ def curves(rows):
     (ROOT / "docs/figures/supernodal-elasticity.svg").write_text(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="11">'
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>'
-        '<text x="12" y="20" font-size="14" font-weight="bold">Elasticity by size: solve methods on one H100</text>'
+        '<text x="12" y="20" font-size="14" font-weight="bold">Elasticity by size: solve methods on one H200</text>'
         '<text x="12" y="37" fill="#555">times cuSPARSE SpSV on the same factors by unknowns, one right-hand side, both logarithmic</text>'
         + "\n".join(body) + "</svg>\n")
 
@@ -154,23 +154,23 @@ def beside_cudss(rows):
 
 def main():
     page = "docs/notebook/solve-methods-gpu.md"
-    rows = {m: r for m, r in read("supernodal-methods-h100.json").items() if "cusparse" in r}
-    merged = read("supernodal-merge-h100.json")
+    rows = {m: r for m, r in read("supernodal-methods-h200.json").items() if "cusparse" in r}
+    merged = read("supernodal-merge-h200.json")
     (ROOT / "docs/figures").mkdir(exist_ok=True)
     seed, base = rows["sierra-sd"], rows["sierra-sd"]["cusparse"]["solve_s"]
-    draw("supernodal-sierra.svg", f'Elasticity, n = {seed["cusparse"]["n"]}: solve methods on one H100',
+    draw("supernodal-sierra.svg", f'Elasticity, n = {seed["cusparse"]["n"]}: solve methods on one H200',
          [("supernodes as they are", gains(seed, base)), ("block columns of one pattern merged", gains(merged["sierra-sd"], base))])
-    draw("supernodal-matrices.svg", "Solve methods on one H100",
+    draw("supernodal-matrices.svg", "Solve methods on one H200",
          [(f'{m}, n = {r["cusparse"]["n"]}', gains(r, r["cusparse"]["solve_s"])) for m, r in rows.items()])
-    sizes = {m: r for m, r in read("supernodal-elasticity-h100.json").items() if "cusparse" in r}
+    sizes = {m: r for m, r in read("supernodal-elasticity-h200.json").items() if "cusparse" in r}
     if sizes:
         curves(sizes)
         put(page, "sizes", table(sizes))
     put(page, "methods", table(rows))
-    with open(RESULTS / "supernodal-auto-h100.json") as one, open(RESULTS / "supernodal-128rhs-h100.json") as wide:
+    with open(RESULTS / "supernodal-auto-h200.json") as one, open(RESULTS / "supernodal-128rhs-h200.json") as wide:
         rows = [r for r in map(json.loads, [*one, *wide]) if r["method"] in ("auto", "cudss")]
     put("docs/notebook/clusters-gpu.md", "cudss", beside_cudss(rows))
-    put(page, "merge", merge_table(merged["sierra-sd"], read("supernodal-16rhs-h100.json")["sierra-sd"]))
+    put(page, "merge", merge_table(merged["sierra-sd"], read("supernodal-16rhs-h200.json")["sierra-sd"]))
 
 
 if __name__ == "__main__":
