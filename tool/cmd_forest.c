@@ -149,8 +149,12 @@ static gable_status share_problem(gable_comm *comm, outcome *o, gable_matrix_vie
 
 static gable_status run_solve(gable_comm *comm, outcome *o)
 {
-  const forest_solve_options options = {is(o->q, "cg"), o->q->tolerance, o->q->iterations,
-                                        forest_place_path(&o->q->place), o->q->captured};
+  const forest_solve_options options = {.cg = is(o->q, "cg"),
+                                        .tolerance = o->q->tolerance,
+                                        .iterations = o->q->iterations,
+                                        .path = forest_place_path(&o->q->place),
+                                        .captured = o->q->captured,
+                                        .model_a = forest_place_synchronises(&o->q->place)};
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
   forest_solve_result r;
   gable_status status = share_problem(comm, o, &view);
@@ -251,11 +255,11 @@ static int report_bench(const request *q, const outcome *o, json *j)
   }
   json_text(j, "model", forest_place_model(&q->place, o->n_rows && o->rows[0].syncs > 0));
   json_text(j, "unit", "d");
-  json_text(j, "op", !strcmp(q->test, "unpack") || !strcmp(q->test, "scatter") ? "sum" : "replace");
+  json_text(j, "op", is(q, "unpack") || is(q, "scatter") ? "sum" : is(q, "halo") ? "replace, sum" : "replace");
   json_bool(j, "atomics", q->atomics);
   json_integer(j, "plans", q->plans);
   json_bool(j, "together", q->plans > 1 && !q->apart);
-  if (wrong) fprintf(stderr, "gable forest: a leaf has not its root's value\n");
+  if (wrong) fprintf(stderr, "gable forest: a leaf has not its root's value, or a root not what its leaves make\n");
   return wrong ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -496,8 +500,8 @@ int cmd_forest(int argc, char **argv)
     return options_wrong("forest", "--captured is of tests that are timed, not of %s", q.test);
   if (forest_place_wrong(&q.place))
     return options_wrong("forest", "--model %s of %s: %s", q.place.model, q.where, forest_place_wrong(&q.place));
-  if (forest_place_synchronises(&q.place) && (q.captured || q.matrix || is(&q, "check") || is(&q, "codecs")))
-    return options_wrong("forest", "--model a is of pingpong and its neighbours and halo, not captured");
+  if (forest_place_synchronises(&q.place) && (q.captured || is(&q, "check") || is(&q, "codecs") || is(&q, "show")))
+    return options_wrong("forest", "--model a is of exchanges that are timed, not captured");
   if (mpi_place_is(q.where) && (rc = mpi_place_enter(q.where, argv - 1, &rank)) != 0) return rc;
   if (on_gpu) setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0); /* streams of ranks on one GPU in queues of their own */
   if (!json_available(q.json_path) || outfile_possible("gable forest", q.plot)) return EXIT_FAILED;

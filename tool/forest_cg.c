@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "forest_streams.h"
+
 enum { ENQUEUED = 16 }; /* iterations between looks at the residual */
 
 static gable_status step(const forest_rows *r, forest_step s, gable_off n)
@@ -19,8 +21,10 @@ static gable_status dot(forest_rows *r, forest_step lane, double *parts)
   gable_status status = step(r, lane, FOREST_LANES);
   if (!status) status = step(r, FOREST_FOLD, FOREST_FOLDS);
   if (!status) status = step(r, FOREST_TOTAL, 1);
+  if (!status) status = forest_before(r->comm, r->model_a);
   if (!status) status = gable_bcast_begin(r->sums, r->a.own, parts);
-  return status ? status : gable_exchange_end(r->sums);
+  if (!status) status = gable_exchange_end(r->sums);
+  return status ? status : forest_after(r->comm, r->model_a);
 }
 
 static gable_status iterate(forest_rows *r)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "forest_streams.h"
+
 /* place [n of the matrix]: of each row of this rank among its own, -1 of others.  Counts rows, entries and ghosts. */
 static void count_rows(const gable_matrix_view *m, const int32_t *part, int rank, gable_idx *place, forest_arrays *a,
                        gable_off *entries)
@@ -180,9 +182,11 @@ void forest_rows_close(forest_rows *r)
 
 gable_status forest_rows_product(forest_rows *r)
 {
-  gable_status status = gable_bcast_begin(r->exchange, r->a.p, r->a.p);
+  gable_status status = forest_before(r->comm, r->model_a);
+  if (!status) status = gable_bcast_begin(r->exchange, r->a.p, r->a.p);
   if (!status) status = forest_steps_run(r->ctx, FOREST_PRODUCT, &r->a, 0, r->a.inner);
   if (!status) status = gable_exchange_end(r->exchange);
+  if (!status) status = forest_after(r->comm, r->model_a);
   return status ? status : forest_steps_run(r->ctx, FOREST_PRODUCT, &r->a, r->a.inner, r->a.n);
 }
 

@@ -13,6 +13,7 @@ typedef struct forest_rows {
   gable_forest *halo;       /* roots: own rows; leaves: ghosts, at their places in p */
   gable_exchange *exchange; /* bcast on it */
   gable_exchange *sums;     /* own of each rank into parts of all */
+  int model_a;              /* 1: exchanges are between forest_before and forest_after; 0 at first */
 } forest_rows;
 
 /* Collective.  a: both triangles, by columns, with values; part [n] of forest_parts.  Both are only read.  All messages

@@ -258,7 +258,7 @@ static gable_status measure(solve *e, forest_solve_result *out)
 /* After measure. */
 static gable_status predict(const solve *e, forest_solve_result *out)
 {
-  const forest_bench_options messages = {1 << 18, e->o->path, e->o->captured, 1, 0, 0, 0};
+  const forest_bench_options messages = {1 << 18, e->o->path, e->o->captured, 1, 0, 0, e->o->model_a};
   const forest_arrays *a = &e->rows.a;
   forest_work w = {e->o->cg, e->o->captured, (int)a->ranks, (double)a->n, (double)a->inner, 0, (double)a->ghosts, 0};
   forest_message_time l = {0, 0};
@@ -323,6 +323,7 @@ gable_status forest_solve(gable_comm *comm, const gable_matrix_view *a, const in
   solve e = {.a = a, .part = part, .o = o};
   memset(out, 0, sizeof *out);
   gable_status status = forest_rows_open(comm, a, part, o->path, &e.rows);
+  e.rows.model_a = o->model_a;
   if (!status && o->captured) status = capture(&e);
   if (!status) status = solve_once(&e, out);
   if (!status) status = describe(&e, out);

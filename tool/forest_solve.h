@@ -11,6 +11,7 @@ typedef struct forest_solve_options {
   long iterations; /* at most */
   gable_path path; /* of all messages */
   int captured;    /* products or iterations are replayed from a graph */
+  int model_a;     /* as in forest_bench_options */
 } forest_solve_options;
 
 /* Of all ranks, but for times and messages, which are rank 0's. */
