@@ -6,7 +6,9 @@ messages inside kernels, messages by MPI, NCCL and NVSHMEM alone (bench/referenc
 built with -DON_GPU and a PETSc that has CUDA, and a CUDA-aware MPI where AWARE_LAUNCH has the words that start two of its processes and AWARE_TOOL names gable-mpi
 built with it.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs; by the name of the card): one JSON line a row, with machine, commit
 and date; and the seed's tables 1 to 4, section 5.4 and figure 15 beside its figures in a .md of the same name.  What did not run is named at the end,
-with the reason; the exit status is 1 where something failed, and OUT/failed.log has what that said."""
+with the reason; the exit status is 1 where something failed, and OUT/failed.log has what that said.
+
+forest_gpu.py --tables FILE.json: the .md again, from a record."""
 import argparse
 import datetime
 import json
@@ -21,17 +23,29 @@ TESTS = ["pingpong", "newpingpong", "unpack", "scatter", "halo"]
 MPI = ["mpirun", "-n", "2"]
 ENVIRONMENT = {"CUDA_DEVICE_MAX_CONNECTIONS": "32", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "NVSHMEM_REMOTE_TRANSPORT": "none", "NVSHMEM_DISABLE_NVLS": "1"}
-# Zhang, Mills and Smith, 2020, one way in us, on Summit's V100 within a socket: bytes (or n of halo): figure.
+# Zhang, Mills and Smith, 2020, tables 1 to 4, one way in us, on Summit's V100: 8 bytes, 16, ... 4 MiB; of halo by n.
+SIZES = [8 << k for k in range(20)]
 SEED = {
-    "raw": {8192: 20.1, 65536: 20.1, 1 << 20: 20.7, 4 << 20: 31.6},
-    "pingpong": {8: 23.8, 1024: 23.5, 8192: 23.5, 65536: 24.3, 1 << 20: 45.1, 4 << 20: 112.5},
-    "newpingpong": {8: 24.3, 1024: 24.2, 8192: 24.0, 65536: 24.7, 1 << 20: 45.3, 4 << 20: 112.2},
-    "unpack": {8: 35.9, 1024: 35.7, 8192: 35.7, 65536: 36.3, 1 << 20: 58.0, 4 << 20: 138.8},
-    "scatter": {8: 35.8, 1024: 35.6, 8192: 35.6, 65536: 36.2, 1 << 20: 58.1, 4 << 20: 140.5},
-    "halo": {4: 45.6, 64: 44.8, 512: 47.1, 1024: 57.1, 2048: 139.9, 4096: 499.9},  # nine nodes
-    "figure 15: five kernels": 70,
-    "figure 15: five kernels, each synchronised": 95,
+    "raw": {  # table 1, MPI aware of GPUs
+        "seed: within a GPU": "20.1 20.1 20.1 20.1 20.1 20.1 20.1 20.1 20.0 20.1 20.1 20.1 20.0 20.1 20.1 20.1 20.4 20.7 25.6 31.6",
+        "seed: within a socket": "17.8 17.8 17.8 17.8 17.8 17.8 17.8 17.8 17.8 17.8 17.8 17.8 17.8 18.5 20.0 22.6 28.2 39.4 61.7 106.6",
+    },
+    "pingpong": {  # table 2, within a socket; its default is B
+        "seed: A": "25.3 25.2 25.2 25.2 25.2 25.2 25.2 25.2 25.2 25.1 25.0 25.3 25.3 25.7 27.3 30.0 35.5 46.8 68.9 113.9",
+        "seed: B": "23.8 23.7 23.6 23.7 23.6 23.6 23.6 23.5 23.6 23.6 23.5 23.5 23.5 24.3 25.5 28.3 34.0 45.1 67.3 112.5",
+        "seed: C": "19.9 19.7 19.7 19.7 19.8 19.8 19.8 19.8 19.8 19.8 19.6 19.8 19.8 20.5 21.7 24.5 30.1 41.3 63.6 108.6",
+        "seed: D": "19.0 19.0 18.9 19.0 19.0 19.0 19.0 19.0 19.0 19.0 18.9 18.9 19.0 19.7 20.9 23.6 29.3 40.5 62.8 107.9",
+    },
+    # table 3, within a socket
+    "newpingpong": {"seed": "24.3 24.2 24.1 24.2 24.1 24.2 24.2 24.2 24.2 24.1 24.0 24.0 24.1 24.7 25.9 28.5 34.2 45.3 67.6 112.2"},
+    "unpack": {"seed": "35.9 35.7 35.8 35.8 35.7 35.8 35.7 35.7 35.6 35.7 35.7 35.7 35.7 36.3 37.4 40.3 46.7 58.0 81.2 138.8"},
+    "scatter": {"seed": "35.8 35.6 35.8 35.8 35.6 35.8 35.8 35.6 35.8 35.8 35.6 35.8 35.7 36.2 37.4 40.4 46.7 58.1 81.2 140.5"},
+    "halo": {  # table 4, nine ranks
+        "seed: nine nodes": "45.6 44.8 45.5 45.5 45.0 46.0 46.3 47.1 57.1 139.9 499.9",
+        "seed: three nodes": "75.7 75.6 75.7 75.8 75.8 75.9 75.9 76.0 83.0 139.0 498.3",
+    },
 }
+SEED_CALLS = {"figure 15: kernels of 40, 5, 5, 5 and 5 us": 70, "figure 15: the same, synchronised after the first launch": 95}
 SEED_PRODUCTS = """The seed's products with HV15R on six GPUs: (a) 918.9, (b) 902.2, (c) 904.6 us. Its (a) waits for the stream before it sends, as model b here; (b) and (c)
 launch the inner rows before they wait, (c) the outer rows on another stream; model c here waits for nothing."""
 
@@ -137,23 +151,30 @@ def name_of(row):
     return " ".join(w for w in words if w)
 
 
+def cell(row):
+    """A time, its quartiles and, of Gable, what the model says."""
+    model = f"; T {us(row['model_s'])}" if row.get("model_s") else ""
+    return f"{us(row['one_way_s'])} ({us(row['q1_s'])} to {us(row['q3_s'])}{model})"
+
+
 def tables(r):
     """Of each test a table: a line a size, a column each program; then products, calls of the runtime and what is left out."""
     where = r.o.place or ("two GPUs" if r.o.gpus > 1 else "ONE GPU, which both ranks share: these are no figures of two GPUs")
-    out = [f"One way, us, median of 15 batches; {r.o.machine}, commit {r.o.commit}, {r.marks['date']}, {where}. The seed's figures are of V100s.", ""]
+    out = [f"One way, us, median of 15 batches, in brackets the quartiles and the model T (docs/algorithms/forest-gpu.md); {r.o.machine}, commit "
+           f"{r.o.commit}, {r.marks['date']}, {where}. The seed's figures are of V100s.", ""]
     for test in ("raw", *TESTS):
         rows = [row for row in r.rows if row.get("test") == test and "one_way_s" in row]
         names = list(dict.fromkeys(map(name_of, rows)))
         if not names:
             continue
-        key = "n" if test == "halo" else "bytes"
-        out += [f"## {test}", "", f"| {key} | seed | " + " | ".join(names) + " | floor | model |", "|---" * (len(names) + 4) + "|"]
+        key, sizes = ("n", [4 << k for k in range(11)]) if test == "halo" else ("bytes", SIZES)
+        seeds = {name: dict(zip(sizes, text.split(), strict=True)) for name, text in SEED[test].items()}
+        out += [f"## {test}", "", f"| {key} | " + " | ".join([*seeds, *names]) + " | floor |", "|---" * (len(seeds) + len(names) + 2) + "|"]
         for size in sorted({row[key] for row in rows}):
             of = {name_of(row): row for row in rows if row[key] == size}
             first = next((row for row in rows if row[key] == size and row["program"] == "gable"), {})
-            spread = [f"{us(of[n]['one_way_s'])} ({us(of[n]['q1_s'])} to {us(of[n]['q3_s'])})" if n in of else "" for n in names]
-            out.append(f"| {size} | {SEED[test].get(size, '')} | " + " | ".join(spread)
-                       + f" | {us(first.get('floor_s'))} | {us(first.get('model_s'))} |")
+            cells = [seed.get(size, "") for seed in seeds.values()] + [cell(of[n]) if n in of else "" for n in names]
+            out.append(f"| {size} | " + " | ".join(cells) + f" | {us(first.get('floor_s'))} |")
         out.append("")
     solves = [row for row in r.rows if row.get("test") in ("spmv", "cg")]
     if solves:
@@ -173,7 +194,7 @@ def tables(r):
     calls = [row for row in r.rows if row["program"] == "cuda"]
     if calls:
         out += ["## Calls of the CUDA runtime alone, and figure 15", "", "| call | seed | us |", "|---|---|---|"]
-        out += [f"| {c['test']} | {SEED.get(c['test'], '')} | {us(c['one_way_s'])} ({us(c['q1_s'])} to {us(c['q3_s'])}) |" for c in calls] + [""]
+        out += [f"| {c['test']} | {SEED_CALLS.get(c['test'], '')} | {us(c['one_way_s'])} ({us(c['q1_s'])} to {us(c['q3_s'])}) |" for c in calls] + [""]
     out += ["## Not run", "", *[f"- {w}: {why}" for w, why in r.skipped]] if r.skipped else []
     return "\n".join(out) + "\n"
 
@@ -228,7 +249,8 @@ def through_the_host(r, staged):
     for test in TESTS:
         for model in ("b", "a"):
             r.forest([test, *most, "--model", model], staged)
-        r.forest([test, *most, "--path", "window"], "cuda/mpi", MPI)
+        for model in ("b", "a"):
+            r.forest([test, *most, "--path", "window", "--model", model], "cuda/mpi", MPI)
 
 
 def solves(r, matrix, peer, staged):
@@ -241,7 +263,19 @@ def solves(r, matrix, peer, staged):
         r.forest(["spmv", matrix, "--model", model], staged)
 
 
+def again(path):
+    """The tables of a record, from its rows."""
+    with open(path, encoding="utf-8") as f:
+        rows = [json.loads(line) for line in f]
+    o = argparse.Namespace(place=None, gpus=rows[0]["gpus"], machine=rows[0]["machine"], commit=rows[0]["commit"])
+    skipped = [(row["skipped"], row["reason"]) for row in rows if "skipped" in row]
+    record = argparse.Namespace(o=o, rows=[row for row in rows if "skipped" not in row], skipped=skipped, marks=rows[0])
+    pathlib.Path(path).with_suffix(".md").write_text(tables(record), encoding="utf-8")
+
+
 def main():
+    if sys.argv[1:2] == ["--tables"]:
+        return again(sys.argv[2])
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("build", type=pathlib.Path)
     p.add_argument("out", type=pathlib.Path, help="a folder")
