@@ -2,12 +2,12 @@
  *
  * One way is half a round trip: a bcast and the reduce back.  After a first exchange that is checked, a few round trips
  * say how many make a batch of about two milliseconds, and each batch says it for the next one; the median and
- * quartiles are over batches. */
+ * quartiles are over batches.  Last come a round trip or a graph's with new values, whose roots are checked. */
 #include "forest_bench.h"
 
 #include "bench_graph.h"
 #include "forest_model.h"
-#include "gpu_properties.h"
+#include "forest_streams.h"
 #include "stopwatch.h"
 
 #include <stdio.h>
@@ -33,6 +33,7 @@ typedef struct bench {
   gable_exchange_arrays down[FOREST_PLANS], up[FOREST_PLANS]; /* of a round trip */
   double *host;                                               /* as large as the larger array */
   int apart;                                                  /* arrays in turn */
+  int adds_down, adds_up;                                     /* bcasts, reduces sum, else they replace */
   bench_graph *graph;                                         /* of CAPTURED round trips; NULL: each is enqueued */
   double setup_s;
 } bench;
@@ -52,10 +53,15 @@ static gable_status make_exchange(const bench *b, gable_direction direction, gab
   return status;
 }
 
-/* n zeros, or 1 + i modulo 9 for roots. */
-static gable_status set(bench *b, double *array, gable_off n, int roots)
+static double stamp(gable_off i)
 {
-  for (gable_off i = 0; i < n; i++) b->host[i] = roots ? 1 + (double)(i % 9) : 0;
+  return 1 + (double)(i % 9);
+}
+
+/* n zeros, or stamps. */
+static gable_status set(bench *b, double *array, gable_off n, int stamped)
+{
+  for (gable_off i = 0; i < n; i++) b->host[i] = stamped ? stamp(i) : 0;
   return gable_device_copy_in(gable_comm_context(b->comm), array, b->host, (size_t)n * sizeof *array, NULL);
 }
 
@@ -92,8 +98,10 @@ static gable_status take_arrays(bench *b)
   return status ? status : set_all(b, 1);
 }
 
-static gable_status open_bench(bench *b, gable_forest_op down, gable_forest_op up)
+static gable_status open_bench(bench *b)
 {
+  const gable_forest_op down = b->adds_down ? GABLE_FOREST_OP_SUM : GABLE_FOREST_OP_REPLACE;
+  const gable_forest_op up = b->adds_up ? GABLE_FOREST_OP_SUM : GABLE_FOREST_OP_REPLACE;
   b->info = (gable_forest_info)GABLE_FOREST_INFO_INIT;
   gable_status status = gable_forest_get_info(b->f, &b->info);
   const double begun = stopwatch_now();
@@ -120,31 +128,20 @@ static void close_bench(bench *b)
   gable_forest_destroy(&b->f);
 }
 
-/* Before begin and after end, where streams are known nowhere. */
-static gable_status before(const bench *b)
-{
-  return b->o->model_a ? gpu_synchronise(gable_context_where(gable_comm_context(b->comm))) : GABLE_OK;
-}
-
-static gable_status after(const bench *b)
-{
-  return b->o->model_a ? gable_device_synchronise(gable_comm_context(b->comm), NULL) : GABLE_OK;
-}
-
 /* All plans one way: together, or one by one, all of them in flight at once. */
 static gable_status go(const bench *b, const gable_exchange_arrays *each, int down)
 {
-  gable_status status = before(b);
+  gable_status status = forest_before(b->comm, b->o->model_a);
   const int n = b->o->plans;
   if (n > 1 && !b->o->apart) {
     if (!status) status = gable_exchange_begin_all(n, each);
     if (!status) status = gable_exchange_end_all(n, each);
-    return status ? status : after(b);
+    return status ? status : forest_after(b->comm, b->o->model_a);
   }
   for (int k = 0; k < n && !status; k++)
     status = (down ? gable_bcast_begin : gable_reduce_begin)(each[k].exchange, each[k].from, each[k].to);
   for (int k = 0; k < n && !status; k++) status = gable_exchange_end(each[k].exchange);
-  return status ? status : after(b);
+  return status ? status : forest_after(b->comm, b->o->model_a);
 }
 
 static gable_status enqueue(bench *b, long n)
@@ -178,35 +175,84 @@ static gable_status round_trips(bench *b, long n)
   return status;
 }
 
-/* What the last bcast of a plan wrote, into b->host. */
-static gable_status fetch_leaves(bench *b, int plan)
+/* n of an array into b->host. */
+static gable_status fetch(bench *b, const double *array, gable_off n)
 {
   gable_context *ctx = gable_comm_context(b->comm);
-  const size_t bytes = (size_t)b->info.leaf_space * sizeof(double);
-  gable_status status = gable_device_copy_out(ctx, b->host, b->plan[plan].leaf[b->apart], bytes, NULL);
+  gable_status status = gable_device_copy_out(ctx, b->host, array, (size_t)n * sizeof *array, NULL);
   return status ? status : gable_device_synchronise(ctx, NULL);
 }
 
-/* After one bcast every leaf has its root's value (op REPLACE and SUM onto zeros alike): roots are 1 + i modulo 9. */
+/* Collective.  Nothing is wrong on any rank. */
+static gable_status agree_right(const bench *b, int wrong, forest_row *row)
+{
+  int all[1024];
+  const gable_status status = gable_comm_allgather(b->comm, &wrong, sizeof wrong, all);
+  row->checked &= !status;
+  for (int r = 0; r < gable_comm_size(b->comm) && !status; r++) row->checked &= !all[r];
+  return status;
+}
+
+/* After one bcast every leaf has its root's value (op REPLACE and SUM onto zeros alike). */
 static gable_status check(bench *b, forest_row *row)
 {
   const gable_off n = b->info.n_leaves;
   gable_off *leaf = malloc(((size_t)n + 1) * sizeof *leaf);
   gable_root *root = malloc(((size_t)n + 1) * sizeof *root);
-  int wrong = 0, all[1024];
+  int wrong = 0;
   gable_status status = gable_comm_agree(b->comm, leaf && root ? GABLE_OK : GABLE_ERR_MEMORY);
   if (!status) status = go(b, b->down, 1);
   if (!status) status = gable_forest_get_leaves(b->f, leaf, root);
   for (int k = 0; k < b->o->plans && !status; k++) {
     status = gable_exchange_wait(b->plan[k].down);
-    if (!status) status = fetch_leaves(b, k);
-    for (gable_off i = 0; i < n && !status; i++) wrong |= b->host[leaf[i]] != 1 + (double)(root[i].index % 9);
+    if (!status) status = fetch(b, b->plan[k].leaf[b->apart], b->info.leaf_space);
+    for (gable_off i = 0; i < n && !status; i++) wrong |= b->host[leaf[i]] != stamp(root[i].index);
   }
-  if (!status) status = gable_comm_allgather(b->comm, &wrong, sizeof wrong, all);
-  row->checked = !status;
-  for (int r = 0; r < gable_comm_size(b->comm) && !status; r++) row->checked &= !all[r];
+  row->checked = 1;
+  if (!status) status = agree_right(b, wrong, row);
   free(leaf);
   free(root);
+  return status;
+}
+
+/* A stamped root after so many round trips, whose leaves were zeros; all of them have had one value.  Whole numbers
+ * below 2^53: a root of 4 leaves grows 5 times in each of CAPTURED trips.  Roots of pingpong have what was in leaves.
+ */
+static double root_after(const bench *b, gable_off i, gable_off degree, int trips)
+{
+  double root = stamp(i), leaf = 0;
+  if (b->apart) return degree ? root : 0;
+  for (int k = 0; k < trips && degree; k++) {
+    leaf = b->adds_down ? leaf + root : root;
+    root = b->adds_up ? root + (double)degree * leaf : leaf;
+  }
+  return root;
+}
+
+/* Round trips as they were timed, with values that none had before: what the reduces wrote, and the bcasts of pingpong
+ * and newpingpong, which have leaf i of root i. */
+static gable_status check_roots(bench *b, forest_row *row)
+{
+  const gable_off n = b->info.n_roots;
+  gable_off *degree = malloc(((size_t)n + 1) * sizeof *degree);
+  int wrong = 0;
+  gable_status status = gable_comm_agree(b->comm, degree ? gable_forest_get_degree(b->f, degree) : GABLE_ERR_MEMORY);
+  if (!status) status = set_all(b, 1);
+  for (int k = 0; k < b->o->plans && b->apart && !status; k++) {
+    status = set(b, b->plan[k].root[1], n, 0);
+    if (!status) status = set(b, b->plan[k].leaf[0], b->info.leaf_space, 1);
+  }
+  if (!status) status = gable_comm_barrier(b->comm);
+  if (!status) status = round_trips(b, 1);
+  for (int k = 0; k < b->o->plans && !status; k++) {
+    status = fetch(b, b->plan[k].root[b->apart], n);
+    for (gable_off i = 0; i < n && !status; i++)
+      wrong |= b->host[i] != root_after(b, i, degree[i], b->graph ? CAPTURED : 1);
+    if (!status && !b->adds_up) status = fetch(b, b->plan[k].leaf[b->apart], b->info.leaf_space);
+    for (gable_off i = 0; i < b->info.leaf_space && !b->adds_up && !status; i++) wrong |= b->host[i] != stamp(i);
+  }
+  if (!status) status = agree_right(b, wrong, row);
+  free(degree);
   return status;
 }
 
@@ -282,7 +328,7 @@ static gable_status measure(bench *b, forest_row *row)
   row->q1_s = q.q1;
   row->q3_s = q.q3;
   row->gbytes_s = 1e-9 * (double)row->bytes * b->o->plans / row->one_way_s;
-  return status;
+  return status ? status : check_roots(b, row);
 }
 
 /* n roots on rank 0, their leaves on rank 1, and on rank 0 too for scatter. */
@@ -314,7 +360,7 @@ static gable_status run_one(gable_comm *comm, const char *test, gable_off n, con
                             forest_row *row)
 {
   const int halo = !strcmp(test, "halo"), sums = !strcmp(test, "unpack") || !strcmp(test, "scatter");
-  bench b = {.comm = comm, .o = o, .apart = !strcmp(test, "pingpong")};
+  bench b = {.comm = comm, .o = o, .apart = !strcmp(test, "pingpong"), .adds_down = sums, .adds_up = sums || halo};
   const char *codec = NULL;
   memset(row, 0, sizeof *row);
   row->plans = o->plans;
@@ -324,9 +370,7 @@ static gable_status run_one(gable_comm *comm, const char *test, gable_off n, con
   b.setup_s = -stopwatch_now();
   if (!status) status = halo ? forest_bench_grid(comm, n, &b.f) : pair_forest(comm, n, !strcmp(test, "scatter"), &b.f);
   b.setup_s += stopwatch_now();
-  if (!status)
-    status = open_bench(&b, sums ? GABLE_FOREST_OP_SUM : GABLE_FOREST_OP_REPLACE,
-                        sums || halo ? GABLE_FOREST_OP_SUM : GABLE_FOREST_OP_REPLACE);
+  if (!status) status = open_bench(&b);
   if (!status && b.info.leaf_ranks) {
     status = gable_forest_get_leaf_rank(b.f, b.info.leaf_ranks - 1, NULL, NULL, &codec);
     if (!status) snprintf(row->codec, sizeof row->codec, "%s", codec);
