@@ -10,7 +10,8 @@
  *
  * A rank begins and ends exchanges in any order; several may be under way, each of its own gable_exchange, and all
  * ranks begin the exchanges of one gable_exchange in the same order.  Between begin and end the caller changes no entry
- * that is sent and touches none that is written.  begin and end allocate nothing.
+ * that is sent and touches none that is written, nor does another exchange that is under way.  begin and end allocate
+ * nothing.
  *
  * A sender is at most one round of a gable_exchange ahead of its receivers: begin, or its work on the stream, may wait
  * until each of them has begun the round before, or has ended it where the copy engine moves the messages.  An order
@@ -315,12 +316,13 @@ typedef struct gable_exchange_arrays {
 } gable_exchange_arrays;
 
 /* Local.  The same as begin of each of n exchanges of one comm, by increasing k, and as end of each; directions, units
- * and ops may differ.  Between arrays in device memory one launch packs and sends all their messages, and one receives
- * them: of up to 32 exchanges each, on one stream (GABLE_ERR_ARGUMENT); end_all takes fetches that are staged one by
- * one.  The other ranks may begin and end these exchanges one by one, or in other groups, but each rank ends one round
- * of all of them before it begins the next round of any.  end_all reads each[k].exchange alone.
- * Arguments and phases of all are checked before anything begins or ends; after any other error, as those of begin and
- * end, all n have failed.  Gain: one launch instead of one for each exchange; as many messages. */
+ * and ops may differ.  Between arrays in device memory one launch packs and sends all their messages (by PUT one for
+ * each exchange), and one receives them: of up to 32 exchanges each, on one stream (GABLE_ERR_ARGUMENT); end_all takes
+ * fetches that are staged one by one.  The other ranks may begin and end these exchanges one by one, or in other
+ * groups, but each rank ends one round of all of them before it begins the next round of any.  end_all reads
+ * each[k].exchange alone. Arguments and phases of all are checked before anything begins or ends; after any other
+ * error, as those of begin and end, all n have failed.  Gain: one launch instead of one for each exchange; as many
+ * messages. */
 GABLE_API gable_status gable_exchange_begin_all(gable_off n, const gable_exchange_arrays *each);
 GABLE_API gable_status gable_exchange_end_all(gable_off n, const gable_exchange_arrays *each);
 

@@ -233,23 +233,25 @@ void gi_comm_poll_remove(gable_comm *comm, gi_poll *p)
   if (*at) *at = p->next;
 }
 
-/* The rank that a kernel awaited in vain, or -1. */
-static int awaited_by_kernel(const gable_comm *comm)
+/* 0, 1 + the rank that a kernel awaited in vain, or -1 - the rank that had given up what a kernel awaited. */
+static int fault_of(const gable_comm *comm)
 {
-  return comm->fault ? atomic_load_explicit((atomic_int *)(void *)comm->fault, memory_order_acquire) - 1 : -1;
+  return comm->fault ? atomic_load_explicit((atomic_int *)(void *)comm->fault, memory_order_acquire) : 0;
 }
 
 int gi_comm_lost(const gable_comm *comm)
 {
-  return atomic_load_explicit(&comm->waits.failed, memory_order_relaxed) || awaited_by_kernel(comm) >= 0;
+  return atomic_load_explicit(&comm->waits.failed, memory_order_relaxed) || fault_of(comm);
 }
 
 gable_status gi_comm_check_kernels(gable_comm *comm)
 {
   gable_status status = GABLE_OK;
-  const int awaited = awaited_by_kernel(comm);
-  GI_REQUIRE(awaited < 0, GABLE_ERR_DEADLINE, "rank %d waited %.3g s for rank %d, which did not come", comm->rank,
-             comm->waits.deadline_s, awaited);
+  const int fault = fault_of(comm);
+  GI_REQUIRE(fault >= 0, GABLE_ERR_DEADLINE, "rank %d awaits a message of rank %d, which has given up the exchange",
+             comm->rank, -1 - fault);
+  GI_REQUIRE(!fault, GABLE_ERR_DEADLINE, "rank %d waited %.3g s for rank %d, which did not come", comm->rank,
+             comm->waits.deadline_s, fault - 1);
 done:
   return status;
 }

@@ -147,11 +147,11 @@ struct gable_comm {
   gi_poll *polls;    /* under way */
   int polling;
   gi_later *laters;
-  int *fault; /* host memory that kernels write: 1 + the rank that one of them awaited in vain; NULL: none waits */
-  int64_t *at, *bytes;                      /* [size] for collectives that must not allocate */
-  int32_t *statuses;                        /* [size] */
-  int64_t *words;                           /* [size] a word of each rank */
-  struct gi_nccl_channel *channels;         /* of links that NCCL carries, the last one first */
+  int *fault;                       /* host memory that kernels write (gik_exchange_step.fault); NULL: none waits */
+  int64_t *at, *bytes;              /* [size] for collectives that must not allocate */
+  int32_t *statuses;                /* [size] */
+  int64_t *words;                   /* [size] a word of each rank */
+  struct gi_nccl_channel *channels; /* of links that NCCL carries, the last one first */
   void (*close_channels)(gable_comm *comm); /* Collective; NULL: there were none */
   void (*abort_channels)(gable_comm *comm); /* likewise, but local: what they carry ends undone */
   int call_left;                            /* a library's call has not come back: memory that it knows must stay */

@@ -4,7 +4,8 @@
  *
  * The link of a transport whose symmetric memory is on devices.  A message has two slots, so that a sender may be a
  * round ahead.  Two words a message count rounds: the sender raises `filled` at the receiver, the receiver raises
- * `emptied` at the sender; each lies in a cache line of the one who awaits it.  Flagged words need no `filled`. */
+ * `emptied` at the sender; each lies in a cache line of the one who awaits it.  Flagged words need no
+ * `filled`; messages that are copied have one word more, `holds`. */
 #ifndef GI_COMM_WINDOW_H
 #define GI_COMM_WINDOW_H
 

@@ -3,7 +3,8 @@
  * With windows                   with stream links                   staged, or links in device memory
  * begin  publish targets, send   send; on the side stream a round,   send, wait for the stream, post the messages
  *        fetch, on the side      of a fetch: fetch, a round back
- *        (copied: send packs, then puts on the side, after a fetch the replies'; by path put send is there, too)
+ *        (copied: send packs, on the side the copies, after a fetch the replies'; by put send is on the side, too,
+ *        behind the wait for slots)
  * end    receive                 receive                             wait for the messages, receive (of a fetch: fetch,
  *                                                                    post replies, wait for those of others, receive)
  */
@@ -36,7 +37,7 @@ gable_status gi_device_run(gable_exchange *x, gi_device_step *step, gik_exchange
   return status;
 }
 
-/* Blocks of a launch that wait: each rank of this GPU has its share of them. */
+/* Blocks of a launch that waits: ranks that are threads share their GPU's multiprocessors but GIK_NOT_WAITING. */
 static int most_waiting(const gi_device_exchange *d)
 {
   const gi_shared *s = d->window ? d->window->memory : NULL;
@@ -283,8 +284,7 @@ static void free_device(gi_later *l)
   gi_free(ctx, d);
 }
 
-/* What stream is asked from now on comes after what earlier has been asked, in a graph that is captured too. */
-static gable_status follow(gi_device_exchange *d, void *stream, void *earlier)
+gable_status gi_device_follow(gi_device_exchange *d, void *stream, void *earlier)
 {
   const gable_status status = d->ctx->device->event_record(d->ctx, d->turn, earlier);
   return status ? status : d->ctx->device->await_event(d->ctx, stream, d->turn);
@@ -297,7 +297,7 @@ static void *last_stream(const gable_exchange *x)
 {
   gi_device_exchange *d = x->device;
   const int alone = (x->phase != GI_IDLE || !x->rounds) && d->turn;
-  return alone && !follow(d, d->side, d->stream) ? d->side : d->stream;
+  return alone && !gi_device_follow(d, d->side, d->stream) ? d->side : d->stream;
 }
 
 void gi_device_destroy(gable_exchange *x)
@@ -338,13 +338,13 @@ static gable_status go_on_beside(gable_exchange *x)
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
   const int copies = copies_of(d);
-  GI_TRY(follow(d, d->side, d->stream));
+  GI_TRY(gi_device_follow(d, d->side, d->stream));
   if (d->carried) GI_TRY(run_round(x, d->carried));
   if (copies) GI_TRY(gi_device_empty(x, 0));
   if (gi_device_packs_late(d)) GI_TRY(gi_device_run(x, d->steps->send, &d->send, d->side));
   if (copies) GI_TRY(gi_device_put(x, 0));
   if (x->plan->moves != GABLE_DIRECTION_FETCH) goto done;
-  if (copies) GI_TRY(gi_device_empty(x, 1));
+  if (copies) GI_TRY(gi_device_empty(x, 1)); /* first: what fetch packs is put in any case */
   GI_TRY(gi_device_run(x, d->steps->fetch, &d->fetch, d->side));
   if (d->carried_back) GI_TRY(run_round(x, d->carried_back));
   if (copies) GI_TRY(gi_device_taken(x, d->window, gi_in_side(x->plan), d->side));
@@ -464,7 +464,7 @@ static gable_status fetch_in(gable_exchange *x, int *free)
     *free |= !d->linked;
     GI_TRY(gi_device_take_all(x, x->link, gi_in_side(x->plan), &d->in));
   }
-  if (d->side) GI_TRY(follow(d, d->stream, d->side));
+  if (d->side) GI_TRY(gi_device_follow(d, d->stream, d->side));
 done:
   return status;
 }

@@ -86,6 +86,9 @@ void gi_device_each_memory(const gi_device_exchange *d, void (*of)(gable_context
 typedef gable_status gi_device_step(const gik_exchange_step *s, void *stream);
 gable_status gi_device_run(gable_exchange *x, gi_device_step *step, gik_exchange_step *s, void *stream);
 
+/* What stream is asked from now on comes after what earlier has been asked, in a graph that is captured too. */
+gable_status gi_device_follow(gi_device_exchange *d, void *stream, void *earlier);
+
 /* device_put.c.  Collective.  The plan's path, but copy for AUTO where all messages are runs of an array, and some
  * rank's is large enough (comm.h). */
 gable_status gi_device_choose_path(const gable_plan *p, gable_path *path);

@@ -26,7 +26,7 @@ done:
 gable_status gi_device_place(gi_device_exchange *d, const gi_device_shapes *shapes)
 {
   gable_status status = GABLE_OK;
-  const gable_path path = d->window ? d->window->path : GABLE_PATH_AUTO;
+  const gable_path path = GABLE_PATH_AUTO;
   GI_TRY(place_messages(d->ctx, shapes->link.n_out, shapes->link.out_bytes, path, &d->out));
   GI_TRY(place_messages(d->ctx, shapes->link.n_in, shapes->link.in_bytes, path, &d->in));
   GI_TRY(place_messages(d->ctx, shapes->reply.n_out, shapes->reply.out_bytes, path, &d->reply_out));
@@ -56,7 +56,7 @@ done:
 static gable_status stage(gi_device_exchange *d, const gi_device_shapes *shapes)
 {
   gable_status status = GABLE_OK;
-  const gable_path path = d->window ? d->window->path : GABLE_PATH_AUTO;
+  const gable_path path = d->window->path;
   GI_TRY(place_messages(d->ctx, shapes->link.n_out, shapes->link.out_bytes, path, &d->out));
   d->out.bytes = d->window->staged;
   if (!d->reply) goto done;

@@ -103,6 +103,7 @@ gable_status gi_device_publish(gable_exchange *x)
 void gi_device_withdraw(gable_exchange *x)
 {
   gi_device_exchange *d = x->device;
+  if (d && d->side && d->window) (void)gi_device_follow(d, d->stream, d->side); /* it reads and writes the arrays */
   if (!d || !d->receive.targets) return;
   if (!d->ctx->device->fill(d->ctx, &d->receive.control->aborted, 1, sizeof d->receive.control->aborted, d->stream))
     (void)gi_device_run(x, d->steps->receive, &d->receive, d->stream);

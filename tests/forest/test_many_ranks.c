@@ -1,7 +1,7 @@
-/* Many ranks on one device: seven wait, with as many thread blocks as kernels that wait may have and as many registers
- * as one has, for a rank that begins later.  Its kernels must find room on a GPU.
+/* Many ranks on one device: seven wait, with as many thread blocks as they may have, each of which needs so many
+ * registers that it fills a multiprocessor, for a rank that begins later.  Its kernels must find room on a GPU.
  *
- * usage: test_many_ranks [place], as "cuda:0/peer:8"; else the mirror. */
+ * usage: test_many_ranks [place], as "cuda:0/peer:8" (with CUDA_DEVICE_MAX_CONNECTIONS=32); else the mirror. */
 #include <time.h>
 
 #include "support/test.h"
@@ -39,7 +39,7 @@ static gable_status run(gable_comm *comm, void *user)
   CHECK_OK(gable_exchange_create(p, NULL, &x));
   CHECK_OK(gable_device_alloc(ctx, 2 * ITEMS * sizeof *host, &root));
   CHECK_OK(gable_device_alloc(ctx, 4 * ITEMS * sizeof *host, &leaf));
-  CHECK_OK(gable_comm_set_deadline(comm, 10));
+  CHECK_OK(gable_comm_set_deadline(comm, 30));
   for (int round = 0; round < ROUNDS; round++) {
     for (int i = 0; i < 2 * ITEMS; i++) host[i] = value(round, i / 2, i % 2);
     CHECK_OK(gable_device_copy_in(ctx, root, host, 2 * ITEMS * sizeof *host, NULL));

@@ -30,12 +30,12 @@ static __device__ __forceinline__ void store_emptied(unsigned *p, unsigned v)
   asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
 
-/* All steps of the exchange, for rank. */
-static __device__ void give_up(const gik_exchange_step &s, int rank)
+/* All steps of the exchange; fault: of gik_exchange_step. */
+static __device__ void give_up(const gik_exchange_step &s, int fault)
 {
   if (atomicExch(&s.control->aborted, 1)) return;
   for (int k = 0; k < GIK_EXCHANGE_STEPS; k++) *(volatile int *)&s.controls[k].aborted = 1;
-  *(volatile int *)s.fault = 1 + rank;
+  *(volatile int *)s.fault = fault;
   __threadfence_system();
 }
 
@@ -49,7 +49,7 @@ static __device__ __forceinline__ bool goes_on(const gik_exchange_step &s, unsig
   const unsigned long long now = now_ns();
   if (!*until) *until = now + (unsigned long long)(1e9 * s.deadline_s);
   if (now < *until) return true;
-  give_up(s, rank);
+  give_up(s, 1 + rank);
   return false;
 }
 
@@ -71,11 +71,11 @@ static __device__ __forceinline__ const gik_row &row_of(const gik_exchange_step 
 static __device__ bool holds(const gik_exchange_step &s, const gik_row &r, unsigned round)
 {
   if (!r.holds || load_flag(r.holds) == round) return true;
-  give_up(s, r.rank);
+  give_up(s, -1 - r.rank);
   return false;
 }
 
-/* Of every row, for one thread: after they have been read. */
+/* The same of all rows, by one thread, after their messages have been read. */
 static __device__ bool all_hold(const gik_exchange_step &s, unsigned round)
 {
   bool all = true;
@@ -83,7 +83,7 @@ static __device__ bool all_hold(const gik_exchange_step &s, unsigned round)
   return all;
 }
 
-/* Of a row's message. */
+/* Waits for the row's message; whether it has come, and is of this round. */
 static __device__ bool await_message(const gik_exchange_step &s, const gik_row &r, unsigned round)
 {
   return await_round(s, r.await, round, r.rank) && holds(s, r, round);

@@ -12,7 +12,8 @@ namespace gik
 {
 
 enum { UNROLL = 4, MOST_BLOCKS = 1056 };
-static_assert(int(GIK_WAITING) == int(GIK_FLAGGED_BLOCKS), "a flagged message alone waits itself");
+static_assert(int(GIK_WAITING) == int(GIK_FLAGGED_BLOCKS),
+              "a flagged message alone waits itself, where all these blocks may");
 
 /* A launch that can do its work with GIK_WAITING blocks in so many passes has no more blocks, and waits itself.  With
  * 32 blocks of 256 threads and 4 numbers a thread a pass moves 256 KiB of doubles, side by side 512 KiB; it lasts as

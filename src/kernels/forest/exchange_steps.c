@@ -29,11 +29,11 @@ static unsigned flag_of(const unsigned *flag)
   return atomic_load_explicit((const atomic_uint *)(const void *)flag, memory_order_acquire);
 }
 
-/* All steps of the exchange, for rank. */
-static void give_up(const gik_exchange_step *s, int rank)
+/* All steps of the exchange; fault: of gik_exchange_step. */
+static void give_up(const gik_exchange_step *s, int fault)
 {
   for (int k = 0; k < GIK_EXCHANGE_STEPS; k++) s->controls[k].aborted = 1;
-  atomic_store_explicit((atomic_int *)(void *)s->fault, 1 + rank, memory_order_relaxed);
+  atomic_store_explicit((atomic_int *)(void *)s->fault, fault, memory_order_relaxed);
 }
 
 /* Whether the flag has come to round, modulo 2^32; 0: the deadline has passed, here or in another step. */
@@ -48,7 +48,7 @@ static int await_round(const gik_exchange_step *s, const unsigned *flag, unsigne
     if (since == 0) since = now;
     gi_sleep();
     if (now - since <= s->deadline_s) continue;
-    give_up(s, rank);
+    give_up(s, 1 + rank);
     return 0;
   }
   return 1;
@@ -173,7 +173,7 @@ static int all_hold(const gik_exchange_step *s, unsigned round)
   for (int k = 0; k < s->n_rows; k++) {
     const gik_row *r = &s->rows[k];
     if (!r->holds || flag_of(r->holds) == round) continue;
-    give_up(s, r->rank);
+    give_up(s, -1 - r->rank);
     return 0;
   }
   return 1;

@@ -124,7 +124,8 @@ GI_HD int64_t gik_patience_ns(int64_t bytes)
 typedef struct gik_row {
   char *slot[2];      /* the message of even and odd rounds; at the receiver */
   unsigned *await;    /* here: send: rounds that the receiver has emptied; receive: rounds that the sender has filled */
-  unsigned *raise;    /* at the other end: what that one awaits; NULL where await is; or what `holds` will be there */
+  unsigned *raise;    /* at the other end: what that one awaits; NULL where await is; or, of
+                         a message that is packed for a put, the word behind it, which becomes `holds` there */
   int flagged, parts; /* flagged > 0: of flagged words, in parts of so many items, at slot[0] + k * (slot[1] - slot[0]),
                          k = round % GIK_FLAGGED_SLOTS */
   gik_indices mine;   /* in this rank's array */
@@ -215,8 +216,8 @@ enum { GIK_BLOCK_NUMBERS = 1024 };   /* GPU: of a field, which a thread block mo
 enum { GIK_SCATTERED_BLOCKS = 528 }; /* all resident: 4 on each multiprocessor */
 enum { GIK_TOGETHER = 32 };          /* steps of one launch */
 
-/* GPU: blocks of a launch that wait, at most.  One may fill a multiprocessor: where ranks share a GPU, their launches
- * leave so many to those that they wait for. */
+/* GPU.  GIK_WAITING: blocks of a launch that waits, at most.  GIK_NOT_WAITING: multiprocessors that such launches of
+ * all ranks on a GPU leave free, since one block may fill a multiprocessor. */
 enum { GIK_WAITING = 32, GIK_NOT_WAITING = 4 };
 
 /* One step, an argument of its kernels.  Arrays are in device memory.
@@ -252,7 +253,8 @@ typedef struct gik_exchange_step {
   char *lanes;                    /* scratch for one number's tree, on the mirror */
   char *update;                   /* fetch: of this rank's own leaves */
   gik_exchange_control *controls; /* [GIK_EXCHANGE_STEPS] of all steps of the exchange: one gives up for all */
-  int *fault;                     /* host memory that the device may write */
+  int *fault;                     /* host memory that the device may write: 1 + a rank that was awaited in vain, or
+                                     -1 - one that had given up what was awaited */
   double deadline_s;
   int64_t *launches; /* counted here */
 
