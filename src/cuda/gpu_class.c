@@ -103,7 +103,7 @@ static const gik_gpu_class measured[] = {
                   .preparation = {.fixed = 0.0118, .row = 2.69e-07, .root = 2.13e-07}},
 
         /* Least squares over twelve solves by `partitioned` in bench/results/supernodal-methods-h200.json and
-         * supernodal-elasticity-h200.json, off by at most 1.16; by 1.3 of the three others (lhr07); byte_sixteen:
+         * supernodal-elasticity-h200.json, off by at most 1.16; the three others by at most 1.3 (lhr07); byte_sixteen:
          * sierra-sd in supernodal-16rhs-h200.json.
          */
         .by_level = {.launch = 1.8e-6, .byte = 4.8e-13, .byte_sixteen = 6.2e-12, .blocks = 2},

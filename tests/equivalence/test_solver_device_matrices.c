@@ -465,6 +465,8 @@ int main(int argc, char **argv)
   candidate *list = calloc(MOST_FILES, sizeof *list);
   int count = 0, checked = 0;
   ends = now() + seconds;
+  CHECK(!only || (*only && only[strspn(only, "0123456")] == '\0'), "methods %s: give digits up to 6", only);
+  CHECK(argc < 6 || !strcmp(argv[5], "float") || !strcmp(argv[5], "double"), "type %s: give float or double", argv[5]);
   if (argc > 5 && !strcmp(argv[5], "float")) factor_type = GABLE_TYPE_S;
   if (argc > 6) large = (size_t)atof(argv[6]);
   ctx = test_place(argc, argv, NULL);

@@ -12,10 +12,10 @@
  * that it has alone.
  *
  * Barriers, for task k of the block and its e-th gathered one: full[k % QUEUE] (the copies) -> gathered[e % GROUPS] ->
- * used[group] (v is free) and empty[k % QUEUE] (the piece of the ring is free).  A wait for a phase of full also passes
- * two phases before it, so a group first awaits that task k is being fetched, behind empty of task k - QUEUE.  Generic
- * reads of a piece are ordered before the next copy into it by the arrival at empty, which the fetching warp waits for.
- */
+ * used[group] (v is free) and empty[k % QUEUE] (the piece of the ring is free).  A wait knows its phase by parity
+ * alone: one for phase n of full also passes while phase n - 1 is not complete.  So a group first awaits that task k is
+ * being fetched, which comes behind empty of task k - QUEUE.  Generic reads of a piece are ordered before the next copy
+ * into it by the arrival at empty, which the fetching warp waits for. */
 #include <cuda_runtime.h>
 
 #include "cuda/device_wait.cuh"
@@ -58,7 +58,7 @@ template <int GROUPS> struct control_block {
   unsigned long long full[QUEUE], empty[QUEUE], gathered[GROUPS], used[GROUPS];
   unsigned place[QUEUE], end[QUEUE];     /* of a piece; end: see gik_ring_take */
   int last[QUEUE];                       /* no task is left */
-  unsigned fetched;                      /* tasks and ends whose full[k % QUEUE] is of no earlier task any more */
+  unsigned fetched;                      /* tasks and ends so far whose copies have been begun */
   unsigned taken, gathers, mine[GROUPS]; /* mine: the task that each group took */
   ready line[GROUPS];
 };
