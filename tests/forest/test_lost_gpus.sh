@@ -13,6 +13,7 @@ case $("$program" cuda:0/peer:2 direct return 1 1000 2>&1) in
 esac
 [ "$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')" -ge 2 ] || { echo "one GPU, two are needed: kernels of two processes would run by turns there"; exit 77; }
 . scripts/gpu-libraries
+ls /dev/shm >"$work/before"
 if [ "$launch" ]; then
     for path in direct nvshmem nccl put copy window; do
         for by in stop kill return; do begin 2 cuda/mpi $path $by 1000; done
@@ -29,3 +30,7 @@ for by in return stop; do
     begin 2 cuda:0,1/nccl auto $by 1000
 done
 end
+rc=$?
+left=$(ls /dev/shm | grep -v -x -F -f "$work/before" | tr '\n' ' ')
+[ -z "$left" ] || { echo "left in /dev/shm: $left"; rc=1; }
+exit $rc
