@@ -85,6 +85,37 @@ done:
   free(begins);
 }
 
+long from_left = -1;
+
+void *from_malloc(size_t bytes)
+{
+  return from_left >= 0 && from_left-- == 0 ? NULL : malloc(bytes);
+}
+
+void *from_calloc(size_t count, size_t bytes)
+{
+  return from_left >= 0 && from_left-- == 0 ? NULL : calloc(count, bytes);
+}
+
+/* Each allocation of the adapter fails once: an error, and the next import works. */
+static void check_memory(gable_context *ctx, const gable_matrix_view *v)
+{
+  for (int with = 0; with < 2; with++) {
+    gable_solver *s = NULL;
+    long failed = 0;
+    MUST(!gable_solver_create(ctx, NULL, &s));
+    for (;; failed++) {
+      from_left = failed;
+      const gable_status status = from_import(s, with ? v : NULL);
+      if (from_left >= 0) break;
+      MUST(status == GABLE_ERR_MEMORY);
+    }
+    from_left = -1;
+    MUST(failed > 0 && !from_import(s, with ? v : NULL));
+    gable_solver_destroy(&s);
+  }
+}
+
 /* Solves with the factor that was made last, with the matrix and without it, both ops. */
 static void check_factor(gable_context *ctx, const char *name, int way, const from_matrix *a,
                          const gable_matrix_view *v)
@@ -129,7 +160,10 @@ static void check(gable_context *ctx, const char *name, const gable_matrix_view 
 {
   from_matrix a = copy(v);
   int way = 0, rc;
-  while ((rc = from_factor(&a, way)) == 0) check_factor(ctx, name, way++, &a, v);
+  while ((rc = from_factor(&a, way)) == 0) {
+    check_factor(ctx, name, way++, &a, v);
+    check_memory(ctx, v);
+  }
   MUST(rc == -1 && way > 0);
   free(a.ptr);
 }

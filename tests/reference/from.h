@@ -22,6 +22,12 @@ int from_factor(const from_matrix *a, int k);
 /* The adapter's import of that factor; v may be NULL. */
 gable_status from_import(gable_solver *s, const gable_matrix_view *v);
 
+/* What the adapters take instead of malloc and calloc: from_left allocations from now on, one that fails, and then all
+ * again; negative: none fails. */
+extern long from_left;
+void *from_malloc(size_t bytes);
+void *from_calloc(size_t count, size_t bytes);
+
 /* x = A^-1 b by the package.  0: done. */
 int from_solve(const double *b, double *x);
 

@@ -4,7 +4,11 @@
 #include <suitesparse/cholmod.h>
 
 #include "from.h"
+#define malloc from_malloc
+#define calloc from_calloc
 #include <gable/adapters/cholmod.h>
+#undef malloc
+#undef calloc
 
 const char *const from_name = "CHOLMOD";
 const int from_definite = 1;

@@ -4,7 +4,11 @@
 #include <suitesparse/klu.h>
 
 #include "from.h"
+#define malloc from_malloc
+#define calloc from_calloc
 #include <gable/adapters/klu.h>
+#undef malloc
+#undef calloc
 
 const char *const from_name = "KLU";
 const int from_definite = 0;

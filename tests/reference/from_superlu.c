@@ -5,7 +5,11 @@
 #include <superlu/slu_ddefs.h>
 
 #include "from.h"
+#define malloc from_malloc
+#define calloc from_calloc
 #include <gable/adapters/superlu.h>
+#undef malloc
+#undef calloc
 
 const char *const from_name = "SuperLU";
 const int from_definite = 0;

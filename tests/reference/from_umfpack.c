@@ -3,7 +3,11 @@
 #include <suitesparse/umfpack.h>
 
 #include "from.h"
+#define malloc from_malloc
+#define calloc from_calloc
 #include <gable/adapters/umfpack.h>
+#undef malloc
+#undef calloc
 
 const char *const from_name = "UMFPACK";
 const int from_definite = 0;
