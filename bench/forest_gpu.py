@@ -145,7 +145,7 @@ def us(value):
 
 def name_of(row):
     if row["program"] != "gable":
-        return row["program"]
+        return row["program"] + (" captured" if row.get("captured") else "")
     words = [row["where"], f"model {row['model']}" if row.get("model") else "", "captured" if row.get("captured") else "",
              row["path"] if row.get("path", "auto") != "auto" else ""]
     return " ".join(w for w in words if w)
@@ -235,8 +235,9 @@ def by_processes(r, two):
     for test in ("pingpong", "halo", "unpack", "scatter", "newpingpong"):
         for where, words in (("cuda/mpi", ["--path", "direct"]), ("cuda/nvshmem", []), ("cuda:0,1/nccl", []),
                              ("cuda/mpi", ["--path", "put"]), ("cuda/mpi", ["--path", "copy"])):
-            if two:
-                r.forest([test, *most, *words], where, [] if "nccl" in where else MPI)
+            for captured in ([], ["--captured"]) if test == "pingpong" else ([],):
+                if two:
+                    r.forest([test, *most, *words, *captured], where, [] if "nccl" in where else MPI)
     aware(r, most)
     if not two:
         r.skip("cuda/mpi --path direct, copy and put, cuda/nvshmem", "one GPU: kernels of two processes take turns there, 2 ms a message")

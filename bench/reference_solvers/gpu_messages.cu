@@ -1,8 +1,8 @@
 /* gpu_messages.cu: messages between two GPUs without Gable, for scripts/device-run forest.
  *
- *   mpirun -n 2 gpu_messages mpi|nccl|nvshmem MOST    arrays in device memory, 8 bytes to MOST, one JSON line each
- *   gpu_messages calls                                calls of the CUDA runtime alone, and the five kernels of figure
- * 15 of the star forest's seed, with and without synchronisation
+ *   mpirun -n 2 gpu_messages mpi|nccl|nvshmem MOST    arrays in device memory, 8 bytes to MOST, one JSON line each;
+ * nccl and nvshmem then from graphs of 20 round trips, too gpu_messages calls                                calls of
+ * the CUDA runtime alone, and the five kernels of figure 15 of the star forest's seed, with and without synchronisation
  *
  * mpi stages through pinned memory.  One way is half a round trip; an exchange is checked; batches take about two
  * milliseconds; median and quartiles are over 15 of them.  Built with -DWITH_NCCL, -DWITH_NVSHMEM where those are. */
@@ -24,7 +24,7 @@
 namespace
 {
 
-enum { BATCHES = 15 };
+enum { BATCHES = 15, CAPTURED = 20 /* round trips of a graph */ };
 
 int rank, ranks;
 cudaStream_t stream;
@@ -49,6 +49,7 @@ struct messages {
   virtual void send() = 0;            /* out to the other rank */
   virtual void receive() = 0;         /* into in */
   virtual void close() = 0;
+  virtual bool enqueues() { return true; } /* send and receive may be captured */
   virtual ~messages() {}
 };
 
@@ -70,6 +71,7 @@ struct staged : messages {
     need(cudaMemcpyAsync(in, host, bytes, cudaMemcpyHostToDevice, stream), "copy in");
   }
   void close() override {}
+  bool enqueues() override { return false; }
 };
 
 #ifdef WITH_NCCL
@@ -86,6 +88,7 @@ struct by_nccl : staged {
   void send() override { need(ncclSend(out, bytes, ncclChar, 1 - rank, comm, stream) == ncclSuccess, "ncclSend"); }
   void receive() override { need(ncclRecv(in, bytes, ncclChar, 1 - rank, comm, stream) == ncclSuccess, "ncclRecv"); }
   void close() override { ncclCommDestroy(comm); }
+  bool enqueues() override { return true; }
 };
 #endif
 
@@ -107,51 +110,90 @@ struct by_nvshmem : messages {
   }
   void send() override
   {
-    nvshmemx_putmem_signal_on_stream(in, out, bytes, flag, ++sent, NVSHMEM_SIGNAL_SET, 1 - rank, stream);
+    sent = sent % CAPTURED + 1; /* as many values as a graph has messages, so that it can be replayed */
+    nvshmemx_putmem_signal_on_stream(in, out, bytes, flag, sent, NVSHMEM_SIGNAL_SET, 1 - rank, stream);
   }
-  void receive() override { nvshmemx_signal_wait_until_on_stream(flag, NVSHMEM_CMP_GE, ++received, stream); }
+  void receive() override
+  {
+    received = received % CAPTURED + 1;
+    nvshmemx_signal_wait_until_on_stream(flag, NVSHMEM_CMP_EQ, received, stream);
+  }
   void close() override { nvshmemx_hostlib_finalize(); }
 };
 #endif
 
-void round_trips(messages *m, long n)
+void enqueue(messages *m, long n)
 {
   for (long k = 0; k < n; k++) {
     if (!rank) m->send();
     m->receive();
     if (rank) m->send();
   }
+}
+
+/* n round trips, by replays of a graph of CAPTURED where there is one. */
+void round_trips(messages *m, cudaGraphExec_t graph, long n)
+{
+  if (!graph) enqueue(m, n);
+  for (long k = 0; k < n && graph; k += CAPTURED) need(cudaGraphLaunch(graph, stream), "launch of a graph");
   need(cudaStreamSynchronize(stream), "synchronise");
 }
 
-void row(messages *m, const char *name)
+/* CAPTURED round trips. */
+cudaGraphExec_t capture(messages *m)
 {
-  std::vector<double> t, host(m->bytes / 8);
+  cudaGraph_t graph;
+  cudaGraphExec_t all;
+  need(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+  enqueue(m, CAPTURED);
+  need(cudaStreamEndCapture(stream, &graph), "end of a capture");
+  need(cudaGraphInstantiate(&all, graph, 0), "graph");
+  need(cudaGraphDestroy(graph), "graph");
+  return all;
+}
+
+/* Whether the other rank's numbers come, which nobody had before. */
+bool checked(messages *m, cudaGraphExec_t graph, double first)
+{
+  std::vector<double> host(m->bytes / 8);
   int wrong = 0, any = 0;
-  for (size_t i = 0; i < host.size(); i++) host[i] = rank + 1.0 + (double)(i % 9);
+  for (size_t i = 0; i < host.size(); i++) host[i] = first + rank + (double)(i % 9);
   need(cudaMemcpyAsync(m->out, host.data(), m->bytes, cudaMemcpyDefault, stream), "copy");
+  need(cudaStreamSynchronize(stream), "synchronise");
   MPI_Barrier(MPI_COMM_WORLD);
-  round_trips(m, 3);
+  round_trips(m, graph, 3);
   need(cudaMemcpyAsync(host.data(), m->in, m->bytes, cudaMemcpyDefault, stream), "copy");
   need(cudaStreamSynchronize(stream), "synchronise");
-  for (size_t i = 0; i < host.size(); i++) wrong |= host[i] != 2.0 - rank + (double)(i % 9);
+  for (size_t i = 0; i < host.size(); i++) wrong |= host[i] != first + 1 - rank + (double)(i % 9);
   MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return !any;
+}
+
+void row(messages *m, const char *name, bool captured)
+{
+  std::vector<double> t;
+  cudaGraphExec_t graph = captured ? capture(m) : nullptr;
+  const bool right = checked(m, graph, captured ? 1001 : 1);
   double begun = MPI_Wtime();
-  round_trips(m, 5);
-  double each = (MPI_Wtime() - begun) / 5;
+  round_trips(m, graph, 5);
+  double each = (MPI_Wtime() - begun) / (graph ? CAPTURED : 5);
   MPI_Bcast(&each, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  const long n = (long)std::min(5000.0, std::max(3.0, 2e-3 / each));
+  long n = (long)std::min(5000.0, std::max(3.0, 2e-3 / each));
+  if (graph) n = (n + CAPTURED - 1) / CAPTURED * CAPTURED;
   for (int k = 0; k < BATCHES; k++) {
     MPI_Barrier(MPI_COMM_WORLD);
     begun = MPI_Wtime();
-    round_trips(m, n);
+    round_trips(m, graph, n);
     t.push_back((MPI_Wtime() - begun) / (2.0 * (double)n));
   }
   std::sort(t.begin(), t.end());
+  if (graph) need(cudaGraphExecDestroy(graph), "graph");
   if (!rank)
-    printf("{\"program\": \"%s\", \"test\": \"raw\", \"n\": %zu, \"bytes\": %zu, \"one_way_s\": %.6g, \"q1_s\": %.6g, "
-           "\"q3_s\": %.6g, \"checked\": %s}\n",
-           name, m->bytes / 8, m->bytes, t[BATCHES / 2], t[BATCHES / 4], t[3 * BATCHES / 4], any ? "false" : "true");
+    printf(
+        "{\"program\": \"%s\", \"test\": \"raw\", \"captured\": %s, \"n\": %zu, \"bytes\": %zu, \"one_way_s\": %.6g, "
+        "\"q1_s\": %.6g, \"q3_s\": %.6g, \"checked\": %s}\n",
+        name, captured ? "true" : "false", m->bytes / 8, m->bytes, t[BATCHES / 2], t[BATCHES / 4], t[3 * BATCHES / 4],
+        right ? "true" : "false");
 }
 
 __global__ void nothing() {}
@@ -265,7 +307,8 @@ int main(int argc, char **argv)
     need(ranks == 2, "two ranks, please");
     m->open(most);
     need(cudaMallocHost(&m->host, most), "pinned memory");
-    for (m->bytes = 8; m->bytes <= most; m->bytes *= 2) row(m, name);
+    for (int captured = 0; captured <= m->enqueues(); captured++)
+      for (m->bytes = 8; m->bytes <= most; m->bytes *= 2) row(m, name, captured);
     m->close();
   }
   MPI_Finalize();
