@@ -321,6 +321,11 @@ static void fail_between(gable_comm *comm, gable_path path, void *stream)
     CHECK_OK(gable_comm_barrier(comm));
     *comm->fault = 1;
     CHECK(gable_exchange_end(s.x) == GABLE_ERR_DEADLINE && r.steps, "after %d steps: %s", r.steps, gable_last_error());
+    const clocks after = operate(s.stream);
+    for (int k = 0; k < r.steps && !comm->transport->messages; k++)
+      CHECK(after.at[r.step_stream[k]] >= r.step[k].at[r.step_stream[k]],
+            "path %d, direction %d: the caller has its arrays back before step %d is done", (int)path,
+            (int)directions[d], k);
     const int links = !comm->transport->messages ? 0 : directions[d] == GABLE_DIRECTION_FETCH ? 2 : 1;
     given_up = 0;
     gable_exchange_destroy(&s.x);
