@@ -250,7 +250,6 @@ def through_the_host(r, staged):
     for test in TESTS:
         for model in ("b", "a"):
             r.forest([test, *most, "--model", model], staged)
-        for model in ("b", "a"):
             r.forest([test, *most, "--path", "window", "--model", model], "cuda/mpi", MPI)
 
 

@@ -1,8 +1,12 @@
 /* gpu_messages.cu: messages between two GPUs without Gable, for scripts/device-run forest.
  *
- *   mpirun -n 2 gpu_messages mpi|nccl|nvshmem MOST    arrays in device memory, 8 bytes to MOST, one JSON line each;
- * nccl and nvshmem then from graphs of 20 round trips, too gpu_messages calls                                calls of
- * the CUDA runtime alone, and the five kernels of figure 15 of the star forest's seed, with and without synchronisation
+ *   mpirun -n 2 gpu_messages mpi|nccl|nvshmem MOST
+ *            arrays in device memory, 8 bytes to MOST, one JSON line each; nccl and nvshmem then again, from graphs
+ *            of 20 round trips
+ *
+ *   gpu_messages calls
+ *            calls of the CUDA runtime alone, and the five kernels of figure 15 of the star forest's seed, with and
+ *            without synchronisation
  *
  * mpi stages through pinned memory.  One way is half a round trip; an exchange is checked; batches take about two
  * milliseconds; median and quartiles are over 15 of them.  Built with -DWITH_NCCL, -DWITH_NVSHMEM where those are. */

@@ -38,16 +38,16 @@ static inline int gi_window_copies(gable_path path)
   return path == GABLE_PATH_COPY || path == GABLE_PATH_PUT;
 }
 
-/* Of a message of the path put: the word behind its bytes, which says what round it is of and is sent with it. */
-static inline unsigned *gi_word_behind(char *message, int64_t bytes)
-{
-  return (unsigned *)(void *)(message + (bytes + 3) / 4 * 4);
-}
-
 /* What a message of bytes takes where it is packed, and in its slot. */
 static inline int64_t gi_window_sent(gable_path path, int64_t bytes)
 {
   return path == GABLE_PATH_PUT ? (bytes + 3) / 4 * 4 + (int64_t)sizeof(unsigned) : bytes;
+}
+
+/* Of a message of the path put: the word at the end of what is sent, which says what round it is of. */
+static inline unsigned *gi_word_behind(char *message, int64_t bytes)
+{
+  return (unsigned *)(void *)(message + gi_window_sent(GABLE_PATH_PUT, bytes)) - 1;
 }
 
 /* Kinds of messages that kernels store (exchange_steps.h): plain ones; those that have a target where the ranks are

@@ -14,19 +14,27 @@ static gable_status run(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+static void one_case(const char *where, int k)
+{
+  CHECK_OK(gable_comm_run(where, run, &k));
+}
+
 /* The cases wait for most of their time: a process for each, but on a GPU, where processes take turns. */
 int main(int argc, char **argv)
 {
   pid_t child[LATE_COPIES];
-  for (int k = 0; k < LATE_COPIES && argc > 1; k++) CHECK_OK(gable_comm_run(argv[1], run, &k));
-  for (int k = 0; k < LATE_COPIES && argc < 2; k++) {
+  if (argc > 1) {
+    for (int k = 0; k < LATE_COPIES; k++) one_case(argv[1], k);
+    return 0;
+  }
+  for (int k = 0; k < LATE_COPIES; k++) {
     child[k] = fork();
     CHECK(child[k] >= 0, "fork");
     if (child[k]) continue;
-    CHECK_OK(gable_comm_run("mirror/peer:3", run, &k));
+    one_case("mirror/peer:3", k);
     return 0;
   }
-  for (int k = 0; k < LATE_COPIES && argc < 2; k++) {
+  for (int k = 0; k < LATE_COPIES; k++) {
     int status = 0;
     CHECK(waitpid(child[k], &status, 0) == child[k] && status == 0, "case %d: status %d", k, status);
   }

@@ -2,11 +2,14 @@
  *
  * A rank's neighbours are rows.  A row has a message of n items for each field, field after field, at slot[round % 2].
  *
- *   send     slot[f*n + i] = from[f*from_stride + p(i)]         for each row, p: its indices; then raises the row's
- * flag to[.. q(i)] = op(to[.. q(i)], from[.. p(i)])       for this rank's own edges, but those of shared roots receive
- * to[f*to_stride + p(i)] = op(to[..], slot[f*n + i]) for each row, but edges of shared roots to[r] = op(... op(to[r],
- * v_1) ..., v_k)            for each shared root r and its values in their order, of wide roots by the tree of
- * wide_tree.h fetch    reply_j = to[r], to[r] = op(to[r], v_j)            for each root r and its values in their order
+ *   send     of each row, p its indices: slot[f*n + i] = from[f*from_stride + p(i)], then raises the row's flag;
+ *            of this rank's own edges, but those of shared roots: to[.. q(i)] = op(to[.. q(i)], from[.. p(i)])
+ *
+ *   receive  of each row, but edges of shared roots: to[f*to_stride + p(i)] = op(to[..], slot[f*n + i]);
+ *            of each shared root r and its values in their order: to[r] = op(... op(to[r], v_1) ..., v_k), of wide
+ *            roots by the tree of wide_tree.h
+ *
+ *   fetch    of each root r and its values in their order: reply_j = to[r], to[r] = op(to[r], v_j)
  *
  *   publish  target.array = where the row's message goes in to, or NULL; then target.round = round + 1
  *
