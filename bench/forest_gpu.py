@@ -3,8 +3,8 @@
 
 Runs every test of `gable forest` on each transport and model, eager and captured, products and conjugate gradients, the proofs, and beside them
 messages inside kernels, messages by MPI, NCCL and NVSHMEM alone (bench/reference_solvers/gpu_messages.cu), calls of the CUDA runtime alone, PetscSF where PETSC_SF names petsc_sf
-built with -DON_GPU and a PETSc that has CUDA, and a CUDA-aware MPI where AWARE_LAUNCH has the words that start two of its processes and AWARE_TOOL names gable-mpi
-built with it.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs; by the name of the card): one JSON line a row, with machine, commit
+built with -DON_GPU and a PETSc that has CUDA, and a CUDA-aware MPI where AWARE_LAUNCH has the words that start two of its processes and AWARE_TOOL and AWARE_MESSAGES name
+gable-mpi and gpu_messages built with it.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs; by the name of the card): one JSON line a row, with machine, commit
 and date; and the seed's tables 1 to 4, section 5.4 and figure 15 beside its figures in a .md of the same name.  What did not run is named at the end,
 with the reason; the exit status is 1 where something failed, and OUT/failed.log has what that said.
 
@@ -209,10 +209,13 @@ def petsc(r):
 
 def aware(r, most):
     """Exchanges by a CUDA-aware MPI, which is seldom the one that the tool was built with."""
-    launch, tool = os.environ.get("AWARE_LAUNCH", "").split(), os.environ.get("AWARE_TOOL", "")
-    if not launch or not tool:
-        r.skip("cuda/mpi --path aware", "set AWARE_LAUNCH and AWARE_TOOL to a CUDA-aware MPI and gable-mpi built with it")
+    launch, tool, messages = (os.environ.get(name, "") for name in ("AWARE_LAUNCH", "AWARE_TOOL", "AWARE_MESSAGES"))
+    launch = launch.split()
+    if not launch or not tool or not messages:
+        r.skip("cuda/mpi --path aware", "set AWARE_LAUNCH, AWARE_TOOL and AWARE_MESSAGES to a CUDA-aware MPI, gable-mpi and gpu_messages built with it")
         return
+    r.reference("mpi-aware", [*launch, messages, "mpi-aware", r.o.most])
+    r.forest(["check", "--cases", "60", "--seed", "11", "--path", "aware"], "cuda/mpi", launch, tool)
     for test in TESTS:
         r.forest([test, *most, "--path", "aware"], "cuda/mpi", launch, tool)
 

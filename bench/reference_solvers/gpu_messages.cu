@@ -1,6 +1,6 @@
 /* gpu_messages.cu: messages between two GPUs without Gable, for scripts/device-run forest.
  *
- *   mpirun -n 2 gpu_messages mpi|nccl|nvshmem MOST
+ *   mpirun -n 2 gpu_messages mpi|mpi-aware|nccl|nvshmem MOST
  *            arrays in device memory, 8 bytes to MOST, one JSON line each; nccl and nvshmem then again, from graphs
  *            of 20 round trips
  *
@@ -8,8 +8,9 @@
  *            calls of the CUDA runtime alone, and the five kernels of figure 15 of the star forest's seed, with and
  *            without synchronisation
  *
- * mpi stages through pinned memory.  One way is half a round trip; an exchange is checked; batches take about two
- * milliseconds; median and quartiles are over 15 of them.  Built with -DWITH_NCCL, -DWITH_NVSHMEM where those are. */
+ * mpi stages through pinned memory; mpi-aware gives MPI the arrays in device memory.  One way is half a round trip;
+ * an exchange is checked; batches take about two milliseconds; median and quartiles are over 15 of them.  Built with
+ * -DWITH_NCCL, -DWITH_NVSHMEM where those are. */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -76,6 +77,12 @@ struct staged : messages {
   }
   void close() override {}
   bool enqueues() override { return false; }
+};
+
+/* By an MPI that takes device memory, which is complete when a call returns. */
+struct aware : staged {
+  void send() override { MPI_Send(out, (int)bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD); }
+  void receive() override { MPI_Recv(in, (int)bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
 };
 
 #ifdef WITH_NCCL
@@ -281,6 +288,7 @@ void calls()
 messages *named(const char *name)
 {
   if (!strcmp(name, "mpi")) return new staged;
+  if (!strcmp(name, "mpi-aware")) return new aware;
 #ifdef WITH_NCCL
   if (!strcmp(name, "nccl")) return new by_nccl;
 #endif
@@ -307,7 +315,7 @@ int main(int argc, char **argv)
   } else {
     const size_t most = argc > 2 ? (size_t)atoll(argv[2]) : 4 << 20;
     messages *m = named(name);
-    need(m != nullptr, "not built with it: mpi|nccl|nvshmem|calls");
+    need(m != nullptr, "not built with it: mpi|mpi-aware|nccl|nvshmem|calls");
     need(ranks == 2, "two ranks, please");
     m->open(most);
     need(cudaMallocHost(&m->host, most), "pinned memory");
