@@ -87,7 +87,7 @@ static inline int gable_mpi_share(void *user, int64_t bytes, void **at, void **w
   MPI_Group all, near;
   void *own = NULL;
   int n = 0, wrong = !w;
-  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, g->node);
+  if (MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, g->node) != MPI_SUCCESS) wrong = 1;
   if (!wrong) wrong = MPI_Win_allocate_shared((MPI_Aint)bytes + 64, 1, MPI_INFO_NULL, g->node, &own, w) != MPI_SUCCESS;
   if (wrong) {
     free(w);
@@ -151,6 +151,7 @@ static inline int gable_mpi_takes_device_memory(void)
 }
 
 /* Collective.  The comm of the ranks of mpi, which is duplicated; each rank runs on its ctx, which must outlive *out.
+ * Waits for all ranks, as MPI_Comm_dup does, without a deadline.
  * MPI must be initialised, and stay so until *out is destroyed; only one thread of a rank at a time may use *out and
  * what is made with it, unless MPI has MPI_THREAD_MULTIPLE.  The same status on every rank; gable_last_error tells the
  * cause on those that failed.  GABLE_ERR_ARGUMENT, _MEMORY; _BACKEND: MPI_Comm_dup failed. */

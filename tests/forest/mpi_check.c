@@ -293,6 +293,34 @@ static int be_late(gable_context *ctx)
   return wrong;
 }
 
+/* The last rank does not come to make a window, which MPI_Win_allocate_shared would await for ever: all agree first. */
+static int be_late_for_a_window(gable_context *ctx)
+{
+  gable_comm *comm = NULL;
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  if (failed("gable_comm_from_mpi", gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm))) return 1;
+  const int rank = gable_comm_rank(comm), last = gable_comm_size(comm) - 1;
+  const gable_root next = {(rank + 1) % (last + 1), 0};
+  int wrong = 0;
+  o.path = GABLE_PATH_WINDOW;
+  gable_status status = gable_forest_create(comm, 1, 1, NULL, &next, &f);
+  if (!status) status = gable_plan_create(f, &o, &plan);
+  if (!status) status = gable_comm_set_deadline(comm, 0.2);
+  if (failed("a plan by windows", status)) return 1;
+  if (rank < last) {
+    status = gable_exchange_create(plan, NULL, &x);
+    wrong = status != GABLE_ERR_DEADLINE || !strstr(gable_last_error(), "waited 0.2 s") || x;
+    if (wrong) fprintf(stderr, "rank %d of %d: %d, '%s'\n", rank, last + 1, (int)status, gable_last_error());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  return wrong; /* as above: the comm is left */
+}
+
 /* Rank 0 never begins an exchange by path AUTO that the last rank awaits: that one says so, and all destroy the comm,
  * whose windows one rank cannot free. */
 static int be_absent(gable_context *ctx)
@@ -512,6 +540,7 @@ int main(int argc, char **argv)
   if (!wrong && gable_comm_size(comm) > 1) wrong = check_beside(comm, 0) || check_beside(comm, 1);
   gable_comm_destroy(&comm);
   if (!wrong) wrong = be_absent(ctx);
+  if (!wrong) wrong = be_late_for_a_window(ctx);
   if (!wrong) wrong = be_late(ctx);
   if (wrong) MPI_Abort(MPI_COMM_WORLD, 1);
   MPI_Finalize();
