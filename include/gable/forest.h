@@ -180,11 +180,12 @@ GABLE_API gable_status gable_forest_compose_inverse(const gable_forest *a, gable
 
 typedef enum gable_roots {
   GABLE_ROOTS_SHARED = 1, /* all forests have the same roots */
-  GABLE_ROOTS_LOCAL = 2   /* the roots of f[k] come after those of f[k-1], rank by rank */
+  GABLE_ROOTS_LOCAL = 2,  /* the roots of f[k] come after those of f[k-1], rank by rank */
+  GABLE_ROOTS_GLOBAL = 3 /* all roots of f[k], by rank, come after all of f[k-1]; each rank has as many as with LOCAL */
 } gable_roots;
 
-/* The edges of f[0..n-1] in one forest; position p of f[k] becomes offset[k] + p.  offset [n]: Local.  24 a leaf, 8 a
- * forest and rank. */
+/* The edges of f[0..n-1] in one forest; position p of f[k] becomes offset[k] + p.  offset [n]: Local.  24 a leaf, 48
+ * with GLOBAL; 8 a forest and rank. */
 GABLE_API gable_status gable_forest_concatenate(gable_off n, const gable_forest *const *f, gable_roots roots,
                                                 const gable_off *offset, gable_forest **out);
 

@@ -59,7 +59,7 @@ GI_TEXT(preconditioner, {GABLE_PRECOND_NONE, "none"}, {GABLE_PRECOND_JACOBI, "ja
         {GABLE_PRECOND_ILUT, "ilut"})
 GI_TEXT(pattern, {GABLE_PATTERN_ALLGATHER, "allgather"}, {GABLE_PATTERN_GATHER, "gather"},
         {GABLE_PATTERN_ALLTOALL, "alltoall"})
-GI_TEXT(roots, {GABLE_ROOTS_SHARED, "shared"}, {GABLE_ROOTS_LOCAL, "local"})
+GI_TEXT(roots, {GABLE_ROOTS_SHARED, "shared"}, {GABLE_ROOTS_LOCAL, "local"}, {GABLE_ROOTS_GLOBAL, "global"})
 GI_TEXT(unit_type, {GABLE_UNIT_BYTES, "bytes"}, {GABLE_UNIT_CHAR, "char"}, {GABLE_UNIT_UCHAR, "uchar"},
         {GABLE_UNIT_I32, "i32"}, {GABLE_UNIT_I64, "i64"}, {GABLE_UNIT_S, "s"}, {GABLE_UNIT_D, "d"}, {GABLE_UNIT_C, "c"},
         {GABLE_UNIT_Z, "z"}, {GABLE_UNIT_PAIR_I32, "pair_i32"}, {GABLE_UNIT_PAIR_I64, "pair_i64"},

@@ -2,18 +2,18 @@
 #include "base/checked.h"
 #include "forest/algebra.h"
 
-/* base [n * size]: where the roots of f[k] on rank r begin. */
+/* base [n * size]: where the roots of f[k] on rank r begin; number [leaves of all]: of the roots over all ranks. */
 static gable_status check_parts(int64_t n, const gable_forest *const *f, gable_roots roots, const int64_t *offset,
-                                int64_t **base, gi_edge_list *l)
+                                int64_t **base, int64_t **number, gi_edge_list *l)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = f[0]->ctx;
   int64_t edges = 0;
-  GI_REQUIRE(roots == GABLE_ROOTS_SHARED || roots == GABLE_ROOTS_LOCAL, GABLE_ERR_ARGUMENT, "no kind of roots %d",
+  GI_REQUIRE(roots >= GABLE_ROOTS_SHARED && roots <= GABLE_ROOTS_GLOBAL, GABLE_ERR_ARGUMENT, "no kind of roots %d",
              (int)roots);
   for (int64_t k = 0; k < n; k++) {
     GI_REQUIRE(f[k]->comm == f[0]->comm, GABLE_ERR_MISMATCH, "forest %lld has another comm", (long long)k);
-    GI_REQUIRE(roots == GABLE_ROOTS_LOCAL || f[k]->n_roots == f[0]->n_roots, GABLE_ERR_ARGUMENT,
+    GI_REQUIRE(roots != GABLE_ROOTS_SHARED || f[k]->n_roots == f[0]->n_roots, GABLE_ERR_ARGUMENT,
                "forest %lld has %lld roots, forest 0 has %lld: they share none", (long long)k, (long long)f[k]->n_roots,
                (long long)f[0]->n_roots);
     GI_REQUIRE(offset[k] >= 0 && offset[k] < INT64_MAX - f[k]->leaf_space, GABLE_ERR_ARGUMENT, "offset[%lld] = %lld",
@@ -21,6 +21,7 @@ static gable_status check_parts(int64_t n, const gable_forest *const *f, gable_r
     edges += f[k]->n_leaves;
   }
   GI_ALLOC_ZERO(ctx, *base, (n + 1) * f[0]->comm->size);
+  if (roots == GABLE_ROOTS_GLOBAL) GI_ALLOC(ctx, *number, edges);
   GI_TRY(gi_edge_list_init(ctx, l, edges));
 done:
   return status;
@@ -42,6 +43,20 @@ done:
   return status;
 }
 
+/* base as above becomes the number of the first root of f[k] on rank r over all forests and ranks. */
+static gable_status number_roots(int64_t n, int size, int64_t *base)
+{
+  gable_status status = GABLE_OK;
+  int64_t first = 0;
+  for (int64_t k = 0; k < n * size; k++) {
+    const int64_t count = base[k + size] - base[k];
+    base[k] = first;
+    GI_REQUIRE(!gi_add_off(first, count, &first), GABLE_ERR_LIMIT, "the forests have more than 2^63 roots");
+  }
+done:
+  return status;
+}
+
 gable_status gi_forest_concatenate(int64_t n, const gable_forest *const *f, gable_roots roots, const int64_t *offset,
                                    gable_forest **out)
 {
@@ -49,26 +64,29 @@ gable_status gi_forest_concatenate(int64_t n, const gable_forest *const *f, gabl
   gable_comm *comm = f[0]->comm;
   const int size = comm->size;
   gi_edge_list l = {0, NULL, NULL};
-  int64_t *base = NULL, n_roots = f[0]->n_roots;
+  int64_t *base = NULL, *number = NULL, n_roots = f[0]->n_roots;
   static const char *const names[] = {"n", "roots"};
   const int64_t own[] = {n, roots};
-  GI_AGREE(comm, check_parts(n, f, roots, offset, &base, &l));
+  GI_AGREE(comm, check_parts(n, f, roots, offset, &base, &number, &l));
   GI_TRY(gi_comm_alike(comm, "concatenations", 2, names, own));
-  if (roots == GABLE_ROOTS_LOCAL) {
+  if (roots != GABLE_ROOTS_SHARED) {
     GI_TRY(find_bases(n, f, base));
     n_roots = base[n * size + comm->rank];
   }
+  if (number) GI_TRY(number_roots(n, size, base));
   for (int64_t k = 0; k < n; k++) {
     gi_forest_edges(f[k], l.leaf + l.n, l.root + l.n);
     for (int64_t e = l.n; e < l.n + f[k]->n_leaves; e++) {
       l.leaf[e] += offset[k];
       l.root[e].index += base[k * size + l.root[e].rank];
+      if (number) number[e] = l.root[e].index;
     }
     l.n += f[k]->n_leaves;
   }
-  GI_TRY(gi_forest_create(comm, n_roots, l.n, l.leaf, l.root, out));
+  GI_TRY(number ? gi_forest_global(comm, n_roots, l.n, l.leaf, number, out)
+                : gi_forest_create(comm, n_roots, l.n, l.leaf, l.root, out));
 done:
-  gi_free(comm->ctx, base);
+  GI_FREE(comm->ctx, base, number);
   gi_edge_list_release(comm->ctx, &l);
   return status;
 }

@@ -148,6 +148,11 @@ static PetscErrorCode concatenated(const pair *c)
   PetscCall(PetscSFConcatenate(PETSC_COMM_WORLD, 2, twice, PETSCSF_CONCATENATE_ROOTMODE_LOCAL, offsets, &sf));
 #endif
   PetscCall(same(c, f, sf, "forests of roots one after another differ"));
+#if !PETSC_VERSION_LT(3, 19, 0)
+  check(!gable_forest_concatenate(2, both, GABLE_ROOTS_GLOBAL, offset, &f), "concatenated", c->number);
+  PetscCall(PetscSFConcatenate(PETSC_COMM_WORLD, 2, twice, PETSCSF_CONCATENATE_ROOTMODE_GLOBAL, offsets, &sf));
+  PetscCall(same(c, f, sf, "forests of roots one after another over all ranks differ"));
+#endif
   PetscFunctionReturn(0);
 }
 

@@ -203,17 +203,25 @@ static void test_joined(gable_comm *comm, const edges *a, const gable_forest *fa
   const int me = gable_comm_rank(comm);
   const gable_forest *const both[] = {fa, fb};
   const gable_off offset[] = {0, 100};
-  edges *shared = new_edges(), *local = new_edges(), *merged = new_edges();
+  edges *shared = new_edges(), *local = new_edges(), *global = new_edges(), *merged = new_edges();
+  gable_off all = 0;
   gable_forest *f = NULL;
+  for (int r = 0; r < gable_comm_size(comm); r++) all += n_roots[r];
   for (int k = 0; k < a->n + b->n; k++) {
     edge e = k < a->n ? a->e[k] : b->e[k - a->n];
-    int twice = 0;
+    int twice = 0, rank = 0;
+    gable_off number = e.root + (k < a->n ? 0 : all);
     for (int i = 0; i < b->n && k < a->n; i++) twice |= !by_leaf(&e, &b->e[i]);
     if (!twice) merged->e[merged->n++] = e;
     e.leaf += k < a->n ? 0 : 100;
     shared->e[shared->n++] = e;
     e.root += k < a->n ? 0 : n_roots[e.root_rank];
     local->e[local->n++] = e;
+    for (int r = 0; r < e.root_rank; r++) number += n_roots[r];
+    for (; number >= 2 * n_roots[rank]; rank++) number -= 2 * n_roots[rank];
+    e.root_rank = rank;
+    e.root = number;
+    global->e[global->n++] = e;
   }
   CHECK_OK(gable_forest_concatenate(2, both, GABLE_ROOTS_SHARED, offset, &f));
   expect(comm, f, n_roots[me], shared, "concatenated, shared roots");
@@ -221,11 +229,15 @@ static void test_joined(gable_comm *comm, const edges *a, const gable_forest *fa
   CHECK_OK(gable_forest_concatenate(2, both, GABLE_ROOTS_LOCAL, offset, &f));
   expect(comm, f, 2 * n_roots[me], local, "concatenated, roots of their own");
   gable_forest_destroy(&f);
+  CHECK_OK(gable_forest_concatenate(2, both, GABLE_ROOTS_GLOBAL, offset, &f));
+  expect(comm, f, 2 * n_roots[me], global, "concatenated, roots in one order over all ranks");
+  gable_forest_destroy(&f);
   CHECK_OK(gable_forest_merge(fa, fb, &f));
   expect(comm, f, n_roots[me], merged, "merged");
   gable_forest_destroy(&f);
   free(shared);
   free(local);
+  free(global);
   free(merged);
 }
 

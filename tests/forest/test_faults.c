@@ -164,6 +164,11 @@ static gable_status many_roots(gable_comm *comm, void *user)
   expect(gable_forest_concatenate(5, five, GABLE_ROOTS_LOCAL, none, &out), GABLE_ERR_LIMIT,
          "forests 0 to 1 have more than 2^63 roots on rank 1");
   gable_forest_destroy(&f);
+  CHECK_OK(gable_forest_create(comm, (gable_off)1 << 62, 0, NULL, NULL, &f));
+  five[0] = f;
+  expect(gable_forest_concatenate(1, five, GABLE_ROOTS_GLOBAL, none, &out), GABLE_ERR_LIMIT,
+         "the forests have more than 2^63 roots");
+  gable_forest_destroy(&f);
   return GABLE_OK;
 }
 
