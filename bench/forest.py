@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make bench-forest: star forests on the CPU beside PetscSF, two pinned ranks, the same tests in interleaved rounds.
+"""make bench-forest: star forests on the CPU beside PetscSF, two ranks (processes pinned to a core each), the same tests in interleaved rounds.
 
 Runs `gable forest` on cpu/ranks:2 and cpu/mpi and, where PETSc is found (pkg-config PETSc, or PETSC_DIR), bench/reference_solvers/petsc_sf.c,
 under mpirun.  Of each row the round with the least median counts, for every program: that median and its quartiles.  Writes
