@@ -73,7 +73,7 @@ gable_status gi_forest_concatenate(int64_t n, const gable_forest *const *f, gabl
     GI_TRY(find_bases(n, f, base));
     n_roots = base[n * size + comm->rank];
   }
-  if (number) GI_TRY(number_roots(n, size, base));
+  if (roots == GABLE_ROOTS_GLOBAL) GI_TRY(number_roots(n, size, base));
   for (int64_t k = 0; k < n; k++) {
     gi_forest_edges(f[k], l.leaf + l.n, l.root + l.n);
     for (int64_t e = l.n; e < l.n + f[k]->n_leaves; e++) {
@@ -83,8 +83,8 @@ gable_status gi_forest_concatenate(int64_t n, const gable_forest *const *f, gabl
     }
     l.n += f[k]->n_leaves;
   }
-  GI_TRY(number ? gi_forest_global(comm, n_roots, l.n, l.leaf, number, out)
-                : gi_forest_create(comm, n_roots, l.n, l.leaf, l.root, out));
+  GI_TRY(roots == GABLE_ROOTS_GLOBAL ? gi_forest_global(comm, n_roots, l.n, l.leaf, number, out)
+                                     : gi_forest_create(comm, n_roots, l.n, l.leaf, l.root, out));
 done:
   GI_FREE(comm->ctx, base, number);
   gi_edge_list_release(comm->ctx, &l);
