@@ -42,6 +42,7 @@ gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, v
 {
   const int64_t own = comm->rank;
   char *blocks = out;
+  if (bytes <= GI_SHORT_BYTES && comm->transport->allgather) return comm->transport->allgather(comm, in, bytes, out);
   for (int r = 0; r < comm->size; r++) {
     comm->at[r] = r * (int64_t)bytes;
     comm->bytes[r] = (int64_t)bytes;

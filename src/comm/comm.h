@@ -52,6 +52,8 @@ static inline int64_t gi_block_bytes(const gi_blocks *b, int rank)
   return b->bytes ? b->bytes[rank] : 0;
 }
 
+enum { GI_SHORT_BYTES = 48 };
+
 /* shared.h */
 typedef struct gi_shared gi_shared;
 
@@ -64,6 +66,10 @@ typedef struct gi_transport {
 
   /* Collective; allocates nothing.  in->bytes[q] on rank r equals out->bytes[r] on rank q. */
   gable_status (*alltoall)(gable_comm *comm, const gi_blocks *out, const gi_blocks *in);
+
+  /* Collective; allocates nothing.  The same for one block of at most GI_SHORT_BYTES that goes to every rank: out[r *
+   * bytes] of rank r.  NULL: alltoall does it. */
+  gable_status (*allgather)(gable_comm *comm, const void *in, size_t bytes, void *out);
 
   unsigned paths;      /* bit 1 << gable_path: those that link_create knows */
   int64_t offer_least; /* bytes from which a message is better offered than copied */

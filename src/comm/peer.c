@@ -38,6 +38,7 @@ const gi_transport gi_transport_peer = {
     .name = "peer",
     .run = peer_run,
     .alltoall = gi_ranks_alltoall,
+    .allgather = gi_ranks_allgather,
     .paths = 1u << GABLE_PATH_AUTO | 1u << GABLE_PATH_DIRECT | 1u << GABLE_PATH_BUFFER | 1u << GABLE_PATH_COPY,
     .link_create = gi_ranks_link_create,
     .shared_create = gi_ranks_shared_create,

@@ -70,15 +70,24 @@ static gable_status take_block(gable_comm *comm, int r, const gi_blocks *in, int
   gi_rank_line *line = &((gi_ranks_end *)comm->state)->all->line[r];
   atomic_fetch_add(&line->readers, 1);
   const int closed = atomic_load(&line->closed);
-  if (!closed) {
+  const int told = !closed && !line->out;
+  if (!closed && !told) {
     *sent = gi_block_bytes(line->out, comm->rank);
     if (*sent && *sent == gi_block_bytes(in, r) && gi_block(in, r) != gi_block(line->out, comm->rank))
       memcpy(gi_block(in, r), gi_block(line->out, comm->rank), (size_t)*sent);
   }
   atomic_fetch_sub(&line->readers, 1);
   GI_REQUIRE(!closed, GABLE_ERR_BACKEND, "rank %d has given up, which rank %d waited for", r, comm->rank);
+  GI_REQUIRE(!told, GABLE_ERR_BACKEND, "ranks %d and %d call different functions", r, comm->rank);
 done:
   return status;
+}
+
+/* What was out is the caller's again. */
+static void close_line(gi_rank_line *own)
+{
+  atomic_store(&own->closed, 1);
+  while (atomic_load(&own->readers)) gi_pause();
 }
 
 /* Every rank takes what the others have for it, in place; a rank that gives up waits until nobody reads its blocks. */
@@ -102,17 +111,40 @@ gable_status gi_ranks_alltoall(gable_comm *comm, const gi_blocks *out, const gi_
                     "rank %d sends %lld bytes where rank %d expects %lld: they call different functions", wrong,
                     (long long)mistaken, comm->rank, (long long)gi_block_bytes(in, wrong));
 done:
-  if (status) {
-    atomic_store(&own->closed, 1);
-    while (atomic_load(&own->readers)) gi_pause();
+  if (status) close_line(own);
+  return status;
+}
+
+/* One step, where alltoall takes two: nobody waits until all have read. */
+gable_status gi_ranks_allgather(gable_comm *comm, const void *in, size_t bytes, void *out)
+{
+  gable_status status = GABLE_OK;
+  gi_ranks_end *end = comm->state;
+  gi_rank_line *line = end->all->line, *own = line + comm->rank;
+  const unsigned number = ++end->told;
+  gi_rank_told *mine = &own->told[number % 2];
+  own->out = NULL;
+  mine->number = number;
+  mine->bytes = (unsigned)bytes;
+  if (bytes) memcpy(mine->block, in, bytes);
+  GI_TRY(meet(comm));
+  for (int r = 0; r < comm->size; r++) {
+    const gi_rank_told *theirs = &line[r].told[number % 2];
+    GI_REQUIRE(!atomic_load(&line[r].closed), GABLE_ERR_BACKEND, "rank %d has given up, which rank %d waited for", r,
+               comm->rank);
+    GI_REQUIRE(theirs->number == number && theirs->bytes == bytes, GABLE_ERR_BACKEND,
+               "ranks %d and %d call different functions", r, comm->rank);
+    if (bytes) memcpy((char *)out + (size_t)r * bytes, theirs->block, bytes);
   }
+done:
+  if (status) close_line(own);
   return status;
 }
 
 static gable_status run_member(const member *m)
 {
   gable_status status = GABLE_OK;
-  gi_ranks_end end = {m->all, 0, LOOKS_MOST};
+  gi_ranks_end end = {.all = m->all, .looks = LOOKS_MOST};
   gable_comm comm = {.transport = m->transport, .ctx = m->ctx, .rank = m->rank, .size = m->all->size, .state = &end};
   if (m->faults) comm.fault = (int *)(void *)(m->faults + m->rank * GI_FAULT_BYTES);
   GI_TRY(gi_comm_init(&comm, m->where));
@@ -197,7 +229,7 @@ gable_status gi_ranks_self(gable_context *ctx, gable_comm **out)
   self_comm *s = NULL;
   GI_ALLOC_ZERO(ctx, s, 1);
   s->all = (gi_ranks){.ctx = ctx, .size = 1, .line = &s->line};
-  s->end = (gi_ranks_end){&s->all, 0, LOOKS_MOST};
+  s->end = (gi_ranks_end){.all = &s->all, .looks = LOOKS_MOST};
   s->comm =
       (gable_comm){.transport = &gi_transport_ranks, .ctx = ctx, .rank = 0, .size = 1, .owned = 1, .state = &s->end};
   GI_TRY(gi_comm_init(&s->comm, ctx->where));
@@ -219,6 +251,7 @@ const gi_transport gi_transport_ranks = {
     .name = "ranks",
     .run = ranks_run,
     .alltoall = gi_ranks_alltoall,
+    .allgather = gi_ranks_allgather,
     .paths = 1u << GABLE_PATH_AUTO | 1u << GABLE_PATH_DIRECT | 1u << GABLE_PATH_BUFFER,
     .offer_least = 4096,
     .link_create = gi_ranks_link_create,

@@ -4,14 +4,22 @@
 
 #include "comm/channel.h"
 
+/* What a rank tells all: of the allgather that is its number-th. */
+typedef struct gi_rank_told {
+  _Alignas(64) unsigned number;
+  unsigned bytes;
+  char block[GI_SHORT_BYTES];
+} gi_rank_told;
+
 /* Of one rank, read by all; in cache lines of its own. */
 typedef struct gi_rank_line {
   _Alignas(64) atomic_uint arrived; /* steps of collectives that this rank has come to */
   atomic_int left;                  /* 1: its function has returned */
-  const gi_blocks *out;             /* of the alltoall under way; not once closed */
+  const gi_blocks *out;             /* of the alltoall under way; not once closed; NULL: an allgather is */
   atomic_int closed, readers;       /* 1: this rank has given up waiting; ranks that read out */
   gable_status returned;            /* the rank's own until it has left */
   gi_error said;                    /* its last error */
+  gi_rank_told told[2];             /* in turn: who has come to one allgather has read that before the last */
 } gi_rank_line;
 
 typedef struct gi_ranks {
@@ -25,6 +33,7 @@ typedef struct gi_ranks {
 typedef struct gi_ranks_end {
   gi_ranks *all;
   unsigned steps; /* of collectives so far */
+  unsigned told;  /* allgathers so far */
   int looks;      /* of the next wait before it offers its processor */
 } gi_ranks_end;
 
@@ -37,6 +46,7 @@ enum { GI_FAULT_BYTES = 64 };
 gable_status gi_ranks_run(const gi_transport *transport, gable_context *const *ctx, int size, const char *where,
                           void *faults, gable_rank_function f, void *user);
 gable_status gi_ranks_alltoall(gable_comm *comm, const gi_blocks *out, const gi_blocks *in);
+gable_status gi_ranks_allgather(gable_comm *comm, const void *in, size_t bytes, void *out);
 int gi_ranks_gone(gable_comm *comm, int rank);
 
 /* ranks_shared.c */

@@ -533,6 +533,37 @@ static gable_status agrees_twice(gable_comm *comm, void *user)
   return gable_comm_agree(comm, gable_comm_agree(comm, own));
 }
 
+/* Ranks that call different functions: a short collective and a long one, or two short ones. */
+typedef struct calls {
+  size_t bytes[3]; /* of an allgather by each rank; 0: a barrier, which is one of 4 bytes */
+  atomic_int told;
+} calls;
+
+static gable_status call_another(gable_comm *comm, void *user)
+{
+  calls *c = user;
+  char in[4000] = {0}, out[3 * sizeof in];
+  for (int k = 0; k < 3; k++) CHECK_OK(gable_comm_barrier(comm)); /* what an earlier one left is not taken for it */
+  const size_t bytes = c->bytes[gable_comm_rank(comm)];
+  const gable_status status = bytes ? gable_comm_allgather(comm, in, bytes, out) : gable_comm_barrier(comm);
+  CHECK(status == GABLE_ERR_BACKEND, "%d: %s", (int)status, gable_last_error());
+  if (strstr(gable_last_error(), "different functions")) atomic_fetch_add(&c->told, 1);
+  return status;
+}
+
+static void test_different_calls(void)
+{
+  static const size_t each[][3] = {{0, 0, 20}, {4000, 0, 0}, {0, 4000, 4000}, {8, 4000, 0}, {4000, 3000, 4000}};
+  for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
+    calls c = {.told = 0};
+    const double from = gi_now();
+    memcpy(c.bytes, each[k], sizeof c.bytes);
+    CHECK(gable_comm_run("cpu/ranks:3", call_another, &c) == GABLE_ERR_BACKEND, "%s", gable_last_error());
+    CHECK(c.told > 0, "none of three ranks says that they call different functions");
+    CHECK(gi_now() - from < 10, "%g s", gi_now() - from);
+  }
+}
+
 int main(void)
 {
   char plain[] = "no such file", with_rank[] = "rank 7: is no file"; /* the second text is the caller's, too */
@@ -555,6 +586,7 @@ int main(void)
   atomic_int step = 0;
   CHECK_OK(gable_comm_run("cpu/ranks:3", offers_to_two, &step));
   test_absence();
+  test_different_calls();
   test_memory();
   return 0;
 }
