@@ -150,6 +150,7 @@ module gable
   integer(c_int), parameter :: GABLE_PATTERN_ALLTOALL = 3
   integer(c_int), parameter :: GABLE_ROOTS_SHARED = 1
   integer(c_int), parameter :: GABLE_ROOTS_LOCAL = 2
+  integer(c_int), parameter :: GABLE_ROOTS_GLOBAL = 3
   integer(c_int), parameter :: GABLE_UNIT_BYTES = 0
   integer(c_int), parameter :: GABLE_UNIT_CHAR = 1
   integer(c_int), parameter :: GABLE_UNIT_UCHAR = 2
