@@ -63,24 +63,29 @@ done:
   return status;
 }
 
+/* Rank r has come to a collective: closed, it has given up since; not alike, it is another one than this rank's. */
+static gable_status check_other(const gable_comm *comm, int r, int closed, int alike)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(!closed, GABLE_ERR_BACKEND, "rank %d has given up, which rank %d waited for", r, comm->rank);
+  GI_REQUIRE(alike, GABLE_ERR_BACKEND, "ranks %d and %d call different functions", r, comm->rank);
+done:
+  return status;
+}
+
 /* Copies what rank r has for this one; *sent: its bytes.  GABLE_ERR_BACKEND when rank r has given up. */
 static gable_status take_block(gable_comm *comm, int r, const gi_blocks *in, int64_t *sent)
 {
-  gable_status status = GABLE_OK;
   gi_rank_line *line = &((gi_ranks_end *)comm->state)->all->line[r];
   atomic_fetch_add(&line->readers, 1);
-  const int closed = atomic_load(&line->closed);
-  const int told = !closed && !line->out;
-  if (!closed && !told) {
+  const int closed = atomic_load(&line->closed), alike = !closed && line->out;
+  if (alike) {
     *sent = gi_block_bytes(line->out, comm->rank);
     if (*sent && *sent == gi_block_bytes(in, r) && gi_block(in, r) != gi_block(line->out, comm->rank))
       memcpy(gi_block(in, r), gi_block(line->out, comm->rank), (size_t)*sent);
   }
   atomic_fetch_sub(&line->readers, 1);
-  GI_REQUIRE(!closed, GABLE_ERR_BACKEND, "rank %d has given up, which rank %d waited for", r, comm->rank);
-  GI_REQUIRE(!told, GABLE_ERR_BACKEND, "ranks %d and %d call different functions", r, comm->rank);
-done:
-  return status;
+  return check_other(comm, r, closed, alike);
 }
 
 /* What was out is the caller's again. */
@@ -130,10 +135,7 @@ gable_status gi_ranks_allgather(gable_comm *comm, const void *in, size_t bytes, 
   GI_TRY(meet(comm));
   for (int r = 0; r < comm->size; r++) {
     const gi_rank_told *theirs = &line[r].told[number % 2];
-    GI_REQUIRE(!atomic_load(&line[r].closed), GABLE_ERR_BACKEND, "rank %d has given up, which rank %d waited for", r,
-               comm->rank);
-    GI_REQUIRE(theirs->number == number && theirs->bytes == bytes, GABLE_ERR_BACKEND,
-               "ranks %d and %d call different functions", r, comm->rank);
+    GI_TRY(check_other(comm, r, atomic_load(&line[r].closed), theirs->number == number && theirs->bytes == bytes));
     if (bytes) memcpy((char *)out + (size_t)r * bytes, theirs->block, bytes);
   }
 done:
