@@ -9,12 +9,11 @@
 #include "support/memory_available.h"
 #include "support/test.h"
 
-enum { PIECE = 1 << 26, RANKS = 2 };
+enum { PIECE = 1 << 26 };
 
 typedef struct items {
   gable_off n;
   int exchanged; /* leaf i of root i ^ 1 */
-  gable_space space;
 } items;
 
 static signed char number(gable_off i, int round)
@@ -36,12 +35,8 @@ static void visit(gable_comm *comm, const items *w, char *array, int writes, int
   CHECK(room, "no memory");
   for (gable_off at = 0; at < w->n; at += PIECE) {
     const gable_off n = w->n - at < PIECE ? w->n - at : PIECE;
-    if (!writes && w->space == GABLE_SPACE_DEVICE) {
-      CHECK_OK(gable_device_copy_out(ctx, room, array + at, (size_t)n, NULL));
-      CHECK_OK(gable_device_synchronise(ctx, NULL));
-    } else if (!writes) {
-      memcpy(room, array + at, (size_t)n);
-    }
+    if (!writes) CHECK_OK(gable_device_copy_out(ctx, room, array + at, (size_t)n, NULL));
+    if (!writes) CHECK_OK(gable_device_synchronise(ctx, NULL));
     for (gable_off k = 0; k < n; k++) {
       const gable_off i = leaves ? root_of(w, at + k) : at + k;
       const signed char right = (signed char)(times * number(i, round));
@@ -50,12 +45,8 @@ static void visit(gable_comm *comm, const items *w, char *array, int writes, int
       else
         CHECK(room[k] == right, "number %lld is %d, not %d", (long long)(at + k), room[k], right);
     }
-    if (writes && w->space == GABLE_SPACE_DEVICE) {
-      CHECK_OK(gable_device_copy_in(ctx, array + at, room, (size_t)n, NULL));
-      CHECK_OK(gable_device_synchronise(ctx, NULL));
-    } else if (writes) {
-      memcpy(array + at, room, (size_t)n);
-    }
+    if (writes) CHECK_OK(gable_device_copy_in(ctx, array + at, room, (size_t)n, NULL));
+    if (writes) CHECK_OK(gable_device_synchronise(ctx, NULL));
   }
   free(room);
 }
@@ -72,7 +63,7 @@ static gable_forest *graph(gable_comm *comm, const items *w)
   return f;
 }
 
-static gable_exchange *exchange_of(gable_forest *f, const items *w, gable_direction direction)
+static gable_exchange *exchange_of(gable_comm *comm, gable_forest *f, gable_direction direction)
 {
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
   gable_plan *plan = NULL;
@@ -80,7 +71,7 @@ static gable_exchange *exchange_of(gable_forest *f, const items *w, gable_direct
   o.unit = GABLE_UNIT_CHAR;
   o.direction = direction;
   o.op = direction == GABLE_DIRECTION_REDUCE ? GABLE_FOREST_OP_SUM : GABLE_FOREST_OP_REPLACE;
-  o.root_space = o.leaf_space = w->space;
+  o.root_space = o.leaf_space = gable_context_space(gable_comm_context(comm));
   CHECK_OK(gable_plan_create(f, &o, &plan));
   CHECK_OK(gable_exchange_create(plan, NULL, &x));
   gable_plan_destroy(&plan);
@@ -93,19 +84,16 @@ static gable_status there_and_back(gable_comm *comm, void *user)
   const items *w = user;
   const int leaves = gable_comm_rank(comm);
   gable_forest *f = graph(comm, w);
-  gable_exchange *x = exchange_of(f, w, GABLE_DIRECTION_BCAST);
+  gable_exchange *x = exchange_of(comm, f, GABLE_DIRECTION_BCAST);
   void *array = NULL;
-  CHECK_OK(gable_comm_agree(comm, w->space == GABLE_SPACE_DEVICE
-                                      ? gable_device_alloc(gable_comm_context(comm), (size_t)w->n, &array)
-                                  : (array = malloc((size_t)w->n)) ? GABLE_OK
-                                                                   : GABLE_ERR_MEMORY));
+  CHECK_OK(gable_comm_agree(comm, gable_device_alloc(gable_comm_context(comm), (size_t)w->n, &array)));
   if (!leaves) visit(comm, w, array, 1, 0, 1);
   CHECK_OK(gable_bcast_begin(x, array, array));
   CHECK_OK(gable_exchange_end(x));
   CHECK_OK(gable_exchange_wait(x));
   if (leaves) visit(comm, w, array, 0, 0, 1);
   gable_exchange_destroy(&x);
-  x = exchange_of(f, w, GABLE_DIRECTION_REDUCE);
+  x = exchange_of(comm, f, GABLE_DIRECTION_REDUCE);
   visit(comm, w, array, 1, 5, leaves ? 1 : 2);
   CHECK_OK(gable_reduce_begin(x, array, array));
   CHECK_OK(gable_exchange_end(x));
@@ -114,10 +102,7 @@ static gable_status there_and_back(gable_comm *comm, void *user)
   CHECK_OK(gable_comm_barrier(comm));
   gable_exchange_destroy(&x);
   gable_forest_destroy(&f);
-  if (w->space == GABLE_SPACE_DEVICE)
-    gable_device_free(gable_comm_context(comm), &array);
-  else
-    free(array);
+  gable_device_free(gable_comm_context(comm), &array);
   return GABLE_OK;
 }
 
@@ -126,7 +111,7 @@ static void run(const char *where, gable_off n)
   const double needed = 60.0 * (double)n, there = memory_available();
   if (there < needed) SKIP("%.1f GB of memory are available, of which this takes %.1f", there / 1e9, needed / 1e9);
   for (int exchanged = 0; exchanged < 2; exchanged++) {
-    items w = {n, exchanged, strncmp(where, "cpu", 3) ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST};
+    items w = {n, exchanged};
     CHECK_OK(gable_comm_run(where, there_and_back, &w));
     printf("%s: %lld items, %s: right\n", where, (long long)n, exchanged ? "a list" : "contiguous");
     fflush(stdout);
