@@ -293,23 +293,33 @@ static int be_late(gable_context *ctx)
   return wrong;
 }
 
+/* A comm, and on it the plan of a forest in which each rank has a leaf of the last rank's root. */
+static gable_status open_star(gable_context *ctx, const gable_plan_options *o, gable_comm **comm, gable_plan **plan)
+{
+  gable_forest *f = NULL;
+  gable_status status = gable_comm_from_mpi(ctx, MPI_COMM_WORLD, comm);
+  if (status) return status;
+  const int last = gable_comm_size(*comm) - 1;
+  const gable_root at = {last, 0};
+  status = gable_forest_create(*comm, gable_comm_rank(*comm) == last, 1, NULL, &at, &f);
+  if (!status) status = gable_plan_create(f, o, plan);
+  gable_forest_destroy(&f);
+  return status;
+}
+
 /* The last rank does not come to make a window, which MPI_Win_allocate_shared would await for ever: all agree first. */
 static int be_late_for_a_window(gable_context *ctx)
 {
   gable_comm *comm = NULL;
-  gable_forest *f = NULL;
   gable_plan *plan = NULL;
   gable_exchange *x = NULL;
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
-  if (failed("gable_comm_from_mpi", gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm))) return 1;
-  const int rank = gable_comm_rank(comm), last = gable_comm_size(comm) - 1;
-  const gable_root next = {(rank + 1) % (last + 1), 0};
-  int wrong = 0;
   o.path = GABLE_PATH_WINDOW;
-  gable_status status = gable_forest_create(comm, 1, 1, NULL, &next, &f);
-  if (!status) status = gable_plan_create(f, &o, &plan);
+  gable_status status = open_star(ctx, &o, &comm, &plan);
   if (!status) status = gable_comm_set_deadline(comm, 0.2);
   if (failed("a plan by windows", status)) return 1;
+  const int rank = gable_comm_rank(comm), last = gable_comm_size(comm) - 1;
+  int wrong = 0;
   if (rank < last) {
     status = gable_exchange_create(plan, NULL, &x);
     wrong = status != GABLE_ERR_DEADLINE || !strstr(gable_last_error(), "waited 0.2 s") || x;
@@ -317,7 +327,6 @@ static int be_late_for_a_window(gable_context *ctx)
   }
   MPI_Barrier(MPI_COMM_WORLD);
   gable_plan_destroy(&plan);
-  gable_forest_destroy(&f);
   return wrong; /* as above: the comm is left */
 }
 
@@ -326,19 +335,16 @@ static int be_late_for_a_window(gable_context *ctx)
 static int be_absent(gable_context *ctx)
 {
   gable_comm *comm = NULL;
-  gable_forest *f = NULL;
   gable_plan *plan = NULL;
   gable_exchange *x = NULL;
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
   double root = 1, leaf = 2;
-  if (failed("gable_comm_from_mpi", gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm))) return 1;
-  const int rank = gable_comm_rank(comm), last = gable_comm_size(comm) - 1;
-  const gable_root at = {last, 0};
   o.direction = GABLE_DIRECTION_REDUCE;
   o.op = GABLE_FOREST_OP_SUM;
-  gable_status status = gable_forest_create(comm, rank == last, 1, NULL, &at, &f);
-  if (!status) status = gable_plan_create(f, &o, &plan);
-  if (!status) status = gable_exchange_create(plan, NULL, &x);
+  gable_status status = open_star(ctx, &o, &comm, &plan);
+  if (failed("a plan of sums", status)) return 1;
+  const int rank = gable_comm_rank(comm), last = gable_comm_size(comm) - 1;
+  status = gable_exchange_create(plan, NULL, &x);
   if (!status) status = gable_comm_barrier(comm);
   if (!status) status = gable_comm_set_deadline(comm, 1);
   int wrong = failed("an exchange", status);
@@ -350,7 +356,6 @@ static int be_absent(gable_context *ctx)
   }
   gable_exchange_destroy(&x);
   gable_plan_destroy(&plan);
-  gable_forest_destroy(&f);
   gable_comm_destroy(&comm);
   return wrong;
 }
