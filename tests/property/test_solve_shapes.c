@@ -1,6 +1,7 @@
-/* Solves with factors of extreme shapes, imported with supernodes of one column each, by Gable's own sweeps on the CPU
- * and on the mirror, or on the place that the first argument names, and by the named methods: a chain of 10^6, 10^5
- * roots, no row, one row, one dense block; each against its recurrence. */
+/* Solves with factors of extreme shapes, by Gable's own sweeps on the CPU and on the mirror, or on the place that the
+ * first argument names, and by the named methods: supernodes of one column each in a chain of 10^6, 10^5 roots, no row,
+ * one row, one dense block; supernodes of 300 and of 1,100 columns with 400 rows below; each against its recurrence.
+ * test_solve_shapes PLACE CHAIN CHAIN_OF_METHODS */
 #include "support/test.h"
 
 #include <gable/factors.h>
@@ -75,9 +76,11 @@ static void expect(gable_idx n, const triangle *l, gable_op op, const double *b,
   }
 }
 
-static void check(gable_context *ctx, const char *name, gable_idx n, gable_idx below, gable_solve_method method,
-                  int merge)
+/* wide: columns of a supernode. */
+static void check(gable_context *ctx, const char *name, gable_idx n, gable_idx below, gable_idx wide,
+                  gable_solve_method method, int merge)
 {
+  const gable_idx count = (n + wide - 1) / wide;
   triangle l = unit_lower(n, below), u = twos(n);
   gable_idx *each = malloc(((size_t)n + 1) * sizeof *each);
   double *b = malloc((size_t)n * sizeof *b + 1), *x = malloc((size_t)n * sizeof *x + 1),
@@ -89,19 +92,19 @@ static void check(gable_context *ctx, const char *name, gable_idx n, gable_idx b
   gable_solver_work *w = NULL;
   int64_t supernodes, bytes;
   CHECK(each && b && x && want);
-  for (gable_idx k = 0; k <= n; k++) each[k] = k;
+  for (gable_idx k = 0; k <= count; k++) each[k] = k * wide < n ? k * wide : n;
   for (gable_idx k = 0; k < n; k++) b[k] = 1 + k % 5;
   f.n = n;
   f.l = &l_view;
   f.u = &u_view;
-  f.n_supernodes = n;
+  f.n_supernodes = count;
   f.supernodes = each;
   options.solve_method = method;
   options.merge_blocks = merge;
   CHECK_OK(gable_solver_create(ctx, &options, &s));
   CHECK_OK(gable_solver_import(s, &f, NULL));
   CHECK_OK(gable_solver_get(s, GABLE_SOLVER_SUPERNODES, &supernodes, sizeof supernodes));
-  CHECK(supernodes == n, "%s: %lld supernodes", name, (long long)supernodes);
+  CHECK(supernodes == count, "%s: %lld supernodes", name, (long long)supernodes);
   CHECK_OK(gable_solver_get(s, GABLE_SOLVER_DEVICE_BYTES, &bytes, sizeof bytes));
   CHECK(bytes <= 2000000000, "%s: %lld bytes on the device", name, (long long)bytes);
   CHECK_OK(gable_solver_work_create(s, 1, &w));
@@ -125,11 +128,13 @@ static void check(gable_context *ctx, const char *name, gable_idx n, gable_idx b
 
 static void check_shapes(gable_context *ctx, gable_solve_method method, int merge, gable_idx chain, gable_idx roots)
 {
-  check(ctx, "a chain", chain, 1, method, merge);
-  check(ctx, "roots alone", roots, 0, method, merge);
-  check(ctx, "no row", 0, 1, method, merge);
-  check(ctx, "one row", 1, 1, method, merge);
-  check(ctx, "one dense block", 90, 90, method, merge);
+  check(ctx, "a chain", chain, 1, 1, method, merge);
+  check(ctx, "roots alone", roots, 0, 1, method, merge);
+  check(ctx, "no row", 0, 1, 1, method, merge);
+  check(ctx, "one row", 1, 1, 1, method, merge);
+  check(ctx, "one dense block", 90, 90, 1, method, merge);
+  check(ctx, "wide blocks", 900, 400, 300, method, merge);
+  check(ctx, "wider blocks", 1500, 400, 1100, method, merge);
 }
 
 /* chain: of Gable's own; few: of the named methods, for which each column is a level. */
@@ -137,7 +142,7 @@ static void check_place(gable_context **ctx, gable_idx chain, gable_idx few)
 {
   check_shapes(*ctx, GABLE_SOLVE_AUTO, 0, chain, 100000);
   for (int m = GABLE_SOLVE_LEVELS; m <= GABLE_SOLVE_PARTITIONED_CUSPARSE; m++)
-    for (int merge = 0; merge < 2; merge++) check_shapes(*ctx, (gable_solve_method)m, merge, few, 10000);
+    for (int merge = 0; merge < 2; merge++) check_shapes(*ctx, (gable_solve_method)m, merge, few, 100000);
   gable_context_destroy(ctx);
 }
 
@@ -146,7 +151,7 @@ int main(int argc, char **argv)
   gable_context *ctx = NULL;
   if (argc > 1) {
     ctx = test_place(argc, argv, NULL);
-    check_place(&ctx, argc > 2 ? atoi(argv[2]) : 1000000, 300);
+    check_place(&ctx, argc > 2 ? atoi(argv[2]) : 1000000, argc > 3 ? atoi(argv[3]) : 300);
     return 0;
   }
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));

@@ -91,15 +91,29 @@ static void substitute_block(gable_idx w, const double *d, gable_off ld, int tra
   }
 }
 
-static gable_status substitute(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream)
+/* D^-1 (own - slots), or D^-T of what is in out, or (without rows) own. */
+static void solve_block(const gik_block_batch *p, const gik_block_tile *t)
 {
+  const block b = block_of(&p->panels, t->block);
+  for (gable_idx k = 0; k < b.w && !t->team; k++)
+    for (gable_idx r = 0; r < p->rhs; r++)
+      *out_of(p, &b, k, r) = own_of(p, &b, k, r) - (p->transposed ? 0 : slots_of(p, &b, k, r));
+  substitute_block(b.w, b.m, b.ld, p->transposed, p->rhs, out_of(p, &b, 0, 0));
+}
+
+static gable_status solve(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream)
+{
+  gik_block_batch below = *p;
   (void)ctx, (void)stream;
+  below.part = GIK_BLOCK_BELOW;
+  if (!p->transposed) below.own = p->out;
   for (const gik_block_tile *t = tiles->tile; t < tiles->tile + tiles->wide + tiles->narrow; t++) {
-    const block b = block_of(&p->panels, t->block);
-    for (gable_idx k = 0; k < b.w; k++)
-      for (gable_idx r = 0; r < p->rhs; r++)
-        *out_of(p, &b, k, r) = own_of(p, &b, k, r) - (p->transposed ? 0 : slots_of(p, &b, k, r));
-    substitute_block(b.w, b.m, b.ld, p->transposed, p->rhs, out_of(p, &b, 0, 0));
+    const gable_idx w = p->panels.first[t->block + 1] - p->panels.first[t->block];
+    gik_block_tile rows = *t;
+    if (rows.begin < w) rows.begin = w;
+    if (p->transposed && t->team) backward_tile(&below, t);
+    if (p->transposed ? t->end == w : !t->begin) solve_block(p, t);
+    if (!p->transposed) forward_tile(&below, &rows);
   }
   return GABLE_OK;
 }
@@ -192,5 +206,5 @@ static gable_status spmv(gable_context *ctx, void *products, gable_off number, c
   return GABLE_OK;
 }
 
-const gik_block_steps gik_block_steps_cpu = {product, substitute, rows,         calls_open, calls_close, calls_begin,
-                                             call,    spmv_open,  spmv_prepare, spmv_close, spmv};
+const gik_block_steps gik_block_steps_cpu = {product, solve,     rows,         calls_open, calls_close, calls_begin,
+                                             call,    spmv_open, spmv_prepare, spmv_close, spmv};

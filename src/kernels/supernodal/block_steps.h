@@ -31,16 +31,17 @@ typedef struct gik_block_panels {
   const gable_idx *in_slot; /* [row_at[count]] slots that a position adds, increasing */
 } gik_block_panels;
 
-/* Outputs begin .. end-1 of one block's product, or (TRSM) all of block.  team: warps that share a column of a
- * transposed product. */
+/* Outputs begin .. end-1 of one block.  team: warps that share a column of a transposed product; parts: tiles of the
+ * block in a transposed solve. */
 typedef struct gik_block_tile {
-  gable_idx block, begin, end, team;
+  gable_idx block, begin, end, team, parts;
 } gik_block_tile;
 
-/* Tiles of one launch: wide ones, for a thread block each, then narrow ones, for a warp each. */
+/* Tiles of one launch: wide ones, for a thread block each, then narrow ones, for a warp each; tiles of one block in
+ * the order of their outputs.  most (solve forward): columns of a block and rows of a wide tile, at most. */
 typedef struct gik_block_tiles {
   const gik_block_tile *tile;
-  gable_idx wide, narrow;
+  gable_idx wide, narrow, most;
 } gik_block_tiles;
 
 typedef enum gik_block_part { GIK_BLOCK_DIAGONAL = 1, GIK_BLOCK_BELOW = 2, GIK_BLOCK_WHOLE = 3 } gik_block_part;
@@ -49,8 +50,12 @@ typedef enum gik_block_part { GIK_BLOCK_DIAGONAL = 1, GIK_BLOCK_BELOW = 2, GIK_B
  *   product             [y_J; c_I] = M g;  out_J = y_J, slots_I = c_I + the slots of their positions;
  *                       g = own_J - the slots of J; with the part BELOW alone g = own_J
  *   transposed product  out_J = M^T [own_J; -x_I]; with the part BELOW alone out_J = own_J - M^T x_I
- *   substitute          out_J = D^-1 (own_J - the slots of J), transposed: out_J = D^-T own_J
- * D and D^-1 are lower triangles: what stands above their diagonals is not read. */
+ *   solve               out_J = D^-1 (own_J - the slots of J), then the product with the part BELOW of out_J: every
+ *                       tile solves with D, and the one with begin 0 stores out_J
+ *   transposed solve    the product with the part BELOW into out_J, then out_J = D^-T out_J by the last of the block's
+ *                       tiles to come; without rows out_J = D^-T own_J
+ * own and out of a solve differ unless the block has one tile without rows.  D and D^-1 are lower triangles: what
+ * stands above their diagonals is not read. */
 typedef struct gik_block_batch {
   gik_block_panels panels;
   gik_block_part part;
@@ -58,6 +63,7 @@ typedef struct gik_block_batch {
   gable_idx rhs; /* 1, 4 or 16 */
   const double *own, *x;
   double *out, *slots;
+  int *arrived; /* [blocks] of a transposed solve: zeros before and after */
 } gik_block_batch;
 
 /* SpMV in place: u_row[q] = sum over k of value[k] u_col[k] for rows begin <= q < end, u = [v; y] of 2n rows.  What one
@@ -95,7 +101,7 @@ typedef struct gik_block_spmv {
 
 struct gik_block_steps {
   gable_status (*product)(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream);
-  gable_status (*substitute)(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream);
+  gable_status (*solve)(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream);
   gable_status (*rows)(gable_context *ctx, const gik_block_rows *p, void *stream);
 
   /* Calls of a library for dense matrices (cuBLAS), for one solve at a time: *calls with bytes of device memory as its

@@ -176,13 +176,18 @@ __device__ __forceinline__ void run_tile(const gik_block_tiles &tiles, Wide wide
     narrow(t);
 }
 
+static inline unsigned blocks_of(const gik_block_tiles *tiles)
+{
+  return (unsigned)(tiles->wide + (tiles->narrow + WARPS - 1) / WARPS);
+}
+
 /* A launch for tiles of the kernel that serves rhs. */
 template <class Kernel>
 gable_status launch_tiles(const gik_block_batch *p, const gik_block_tiles *tiles, Kernel one, Kernel four, Kernel all,
                           void *stream, const char *what)
 {
   launches on(stream);
-  const unsigned blocks = (unsigned)(tiles->wide + (tiles->narrow + WARPS - 1) / WARPS);
+  const unsigned blocks = blocks_of(tiles);
   if (!blocks) return GABLE_OK;
   on.dependent(p->rhs == 1 ? one : p->rhs == 4 ? four : all, blocks, THREADS, 0, false, *p, *tiles);
   return on.status(what);

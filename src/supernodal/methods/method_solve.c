@@ -16,6 +16,7 @@ struct gi_method_work {
   gable_idx n;
   gable_off rows;           /* of slots */
   double *v, *y, *slots;    /* [n][rhs], [n][rhs], [rows][rhs] */
+  int *arrived;             /* [n]: see gik_block_batch */
   void *calls_room, *calls; /* of levels */
   gi_method_spmv spmv;      /* of partitioned-cusparse */
 };
@@ -37,6 +38,20 @@ static gable_off slot_rows(const gi_method_solver *s)
   return l > u ? l : u;
 }
 
+static gable_status take_zeros(gi_method_work *w, gable_idx count)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = w->ctx;
+  int *zeros = NULL;
+  GI_ALLOC_ZERO(ctx, zeros, count);
+  GI_TRY(take_memory(ctx, count, sizeof *zeros, (void **)&w->arrived));
+  GI_TRY(ctx->device->copy_in(ctx, w->arrived, zeros, (size_t)count * sizeof *zeros, NULL));
+  GI_TRY(ctx->device->synchronise(ctx, NULL)); /* before zeros goes */
+done:
+  gi_free(ctx, zeros);
+  return status;
+}
+
 gable_status gi_method_work_create(const gi_method_solver *s, gable_idx max_rhs, gi_method_work **out)
 {
   gable_status status = GABLE_OK;
@@ -54,6 +69,7 @@ gable_status gi_method_work_create(const gi_method_solver *s, gable_idx max_rhs,
   const gable_off rows = (gable_off)w->n * w->rhs;
   GI_TRY(take_memory(ctx, rows, sizeof *w->v, (void **)&w->v));
   GI_TRY(take_memory(ctx, rows, sizeof *w->y, (void **)&w->y));
+  if (s->method != GABLE_SOLVE_LEVELS) GI_TRY(take_zeros(w, w->n));
   if (s->method == GABLE_SOLVE_PARTITIONED_CUSPARSE)
     GI_TRY(gi_method_spmv_init(s, w->rhs, w->v, &w->spmv));
   else if (s->method != GABLE_SOLVE_PARTITIONED)
@@ -79,7 +95,7 @@ void gi_method_work_destroy(gi_method_work **work)
   gable_context *ctx = w->ctx;
   if (w->calls) w->steps->calls_close(ctx, &w->calls);
   gi_method_spmv_release(ctx, w->steps, &w->spmv);
-  void *const own[] = {w->v, w->y, w->slots, w->calls_room};
+  void *const own[] = {w->v, w->y, w->slots, w->arrived, w->calls_room};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
   gi_free(ctx, w);
 }
@@ -107,7 +123,7 @@ static gable_status run_batch(const flight *f, const gi_method_triangle *t, int 
   const gi_method_batch *batch = &t->batch[transposed][launch];
   if (!batch->at || batch->wide[level] + batch->narrow[level] == 0) return GABLE_OK;
   const gik_block_tiles tiles = {(const gik_block_tile *)batch->tile.at + batch->at[level], batch->wide[level],
-                                 batch->narrow[level]};
+                                 batch->narrow[level], batch->most[level]};
   /* BELOW reads what the launch before wrote: forward in out, backward in its own place */
   const int below = launch == GI_METHOD_BELOW;
   const gik_block_batch p = {.panels = {t->d_first.at, t->d_row_at.at, t->d_row.at, t->d_value_at.at, t->d_value.at,
@@ -118,9 +134,9 @@ static gable_status run_batch(const flight *f, const gi_method_triangle *t, int 
                              .own = below && !transposed ? out : in,
                              .x = out,
                              .out = below && transposed ? in : out,
-                             .slots = f->w->slots};
-  return (launch == GI_METHOD_SUBSTITUTE ? f->s->steps->substitute : f->s->steps->product)(f->s->ctx, &p, &tiles,
-                                                                                           f->stream);
+                             .slots = f->w->slots,
+                             .arrived = f->w->arrived};
+  return (launch == GI_METHOD_SOLVE ? f->s->steps->solve : f->s->steps->product)(f->s->ctx, &p, &tiles, f->stream);
 }
 
 static gable_status run_rows(const flight *f, const gi_method_triangle *t, int transposed, gable_idx level, double *v,
@@ -166,12 +182,12 @@ static gable_status run_partitioned(const flight *f, const gi_method_triangle *t
                                     double *v, double *y)
 {
   gable_status status = GABLE_OK;
-  if (!transposed) GI_TRY(run_batch(f, t, 0, GI_METHOD_SUBSTITUTE, level, v, v));
+  if (!transposed) GI_TRY(run_batch(f, t, 0, GI_METHOD_SOLVE, level, v, v));
   if (t->in_place)
     GI_TRY(gi_method_spmv_run(f->s, &f->w->spmv, t, transposed, level, v, f->stream));
   else
     GI_TRY(run_rows(f, t, transposed, level, v, y));
-  if (transposed) GI_TRY(run_batch(f, t, 1, GI_METHOD_SUBSTITUTE, level, v, v));
+  if (transposed) GI_TRY(run_batch(f, t, 1, GI_METHOD_SOLVE, level, v, v));
 done:
   return status;
 }

@@ -431,7 +431,7 @@ void gi_method_triangle_release(gable_context *ctx, gi_method_triangle *d)
     for (int k = 0; k < GI_METHOD_LAUNCHES; k++) {
       gi_method_batch *b = &d->batch[side][k];
       gi_resident_release(ctx, &b->tile);
-      GI_FREE(ctx, b->at, b->wide, b->narrow);
+      GI_FREE(ctx, b->at, b->wide, b->narrow, b->most);
     }
     gi_method_rows *r = &d->rows[side];
     gi_resident *const lists[] = {&r->row, &r->ptr, &r->col, &r->value};

@@ -2,7 +2,7 @@
  * supernodal/cpu/block_triangle.h in solve order, and what each launch of each level computes.
  *
  *   levels       each block by calls
- *   batched      substitute, product BELOW
+ *   batched      solve
  *   inverted     product DIAGONAL, product BELOW
  *   merged       product WHOLE
  *   partitioned  rows of Q_l, backward of Q_l^T
@@ -20,16 +20,16 @@
 
 /* Launches of a level in forward order; one without tiles is left out. */
 typedef enum gi_method_launch {
-  GI_METHOD_SUBSTITUTE,
+  GI_METHOD_SOLVE,   /* substituted blocks */
   GI_METHOD_PRODUCT, /* DIAGONAL, or WHOLE of merged */
-  GI_METHOD_BELOW,
+  GI_METHOD_BELOW,   /* of inverted; and forward of blocks of more than `kept` columns that are substituted */
   GI_METHOD_LAUNCHES
 } gi_method_launch;
 
 typedef struct gi_method_batch {
   gik_block_part part;
   gi_resident tile;
-  gable_idx *at, *wide, *narrow; /* [n_levels] first tile of a level, and how many */
+  gable_idx *at, *wide, *narrow, *most; /* [n_levels] first tile of a level, how many, and gik_block_tiles.most */
 } gi_method_batch;
 
 /* Rows of Q_l, or of Q_l^T, of all levels: numbers are of [v; y], in place of v alone; in place ptr has the offsets of
@@ -53,8 +53,8 @@ typedef struct gi_method_triangle {
   gable_off *value_at;        /* [n_blocks] */
   unsigned char *substituted; /* [n_blocks], in solve order */
   gable_idx n_substituted;
-  gable_idx most_rows; /* of a block */
-  gable_idx fill;      /* thread blocks that fill the device */
+  gable_idx fill; /* thread blocks that fill the device */
+  gable_idx kept; /* columns of the widest block that is solved with in the launch of its product */
   gi_resident d_first, d_row_at, d_row, d_value_at, d_value, d_in_ptr, d_in_slot;
   gi_method_batch batch[2][GI_METHOD_LAUNCHES]; /* forward, backward */
   gi_method_rows rows[2];
