@@ -75,8 +75,8 @@ typedef enum gable_place {
 typedef enum gable_solve_method {
   GABLE_SOLVE_AUTO = 0,                /* Gable's own */
   GABLE_SOLVE_LEVELS = 1,              /* levels of supernodes, one block after another */
-  GABLE_SOLVE_BATCHED = 2,             /* all diagonal blocks of a level, then all blocks below */
-  GABLE_SOLVE_INVERTED = 3,            /* the same with inverted diagonal blocks */
+  GABLE_SOLVE_BATCHED = 2,             /* all blocks of a level at once */
+  GABLE_SOLVE_INVERTED = 3,            /* all inverted diagonal blocks of a level, then all blocks below */
   GABLE_SOLVE_MERGED = 4,              /* the inverse is multiplied into the block below: one batch a level */
   GABLE_SOLVE_PARTITIONED = 5,         /* the inverse of each level as a sparse matrix */
   GABLE_SOLVE_PARTITIONED_CUSPARSE = 6 /* the same by cuSPARSE's SpMV on a GPU, elsewhere by plain loops */
@@ -178,9 +178,7 @@ GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *
  * or a work that does not fit its structure.
  *
  * Where the factor is on a GPU, so are refinement, backward errors and GMRES: b in host memory goes up on w's stream, x
- * comes down, with the bits of vectors in device memory; the call waits for x.  GABLE_SOLVE_LEVELS and
- * GABLE_SOLVE_PARTITIONED_CUSPARSE differ: a solve of vectors in device memory does at most refine_steps corrections
- * (-1: 2) and no GMRES.
+ * comes down, with the bits of vectors in device memory; the call waits for x.
  *
  * b and x in device memory (context on a GPU, both there): the call enqueues the solve on w's stream and returns.  The
  * device tests the backward errors, corrects and runs GMRES.  The call does not synchronise (with a driver before CUDA

@@ -281,6 +281,18 @@ gable_status gi_device_sweep_solve(const gi_device_factor *d, gi_device_sweep *w
                   : gi_cluster_solve(d->solver, w->clusters, op, parts, b, x, stream);
 }
 
+gable_status gi_device_sweep_correct(const gi_device_factor *d, gi_device_sweep *w, gable_op op, unsigned parts,
+                                     const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
+{
+  return d->named ? gi_method_correct(d->named, w->named, op, parts, b, x, stream)
+                  : gi_device_sweep_solve(d, w, op, parts, b, x, stream);
+}
+
+int gi_device_factor_has_calls(const gi_device_factor *d)
+{
+  return d->named && gi_method_solver_method(d->named) == GABLE_SOLVE_LEVELS;
+}
+
 gable_status gi_device_sweep_check(gable_context *ctx, gi_device_sweep *w, void *stream)
 {
   if (w->triangles) return gi_device_triangles_check(w->triangles, stream);

@@ -53,6 +53,14 @@ void gi_device_sweep_destroy(gable_context *ctx, gi_device_sweep **w); /* NULL i
 /* gi_cluster_solve, gi_method_solve or gi_device_triangles_solve. */
 gable_status gi_device_sweep_solve(const gi_device_factor *d, gi_device_sweep *w, gable_op op, unsigned parts,
                                    const gable_vectors_view *b, const gable_vectors_view *x, void *stream);
+typedef gable_status gi_device_solve_function(const gi_device_factor *d, gi_device_sweep *w, gable_op op,
+                                              unsigned parts, const gable_vectors_view *b, const gable_vectors_view *x,
+                                              void *stream);
+
+/* The same for corrections, which are recorded: of the factors in whose solves a library is called for each block
+ * (has_calls), another method's launches, which are fewer. */
+gi_device_solve_function gi_device_sweep_correct;
+int gi_device_factor_has_calls(const gi_device_factor *d);
 
 /* Columns of n doubles in host memory; x may be b. */
 typedef struct gi_host_columns {

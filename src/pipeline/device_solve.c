@@ -1,6 +1,7 @@
 /* device_solve.c: the sequence of launches of a refined solve.
  *
  *   load | recorded: sweep, residual, judge | while columns go on: a correction | GMRES, column by column | finish
+ *   (the sweep of a method that calls a library for each block comes before what is recorded)
  *
  * load and finish know the caller's vectors; what is between them knows the work's alone, so that it is recorded once
  * for each op and width (device/loop.h).  Vectors in host memory go by way of X. */
@@ -21,7 +22,6 @@ typedef struct course {
   gable_idx count;
   gik_refine_matrix matrix; /* at the time */
   gi_recording *recording;
-  int loops; /* 0: so many corrections as the work unrolls, no GMRES */
 } course;
 
 enum { WIDTHS = 4 }; /* 1, 4, 16 and all columns, as the products of a sweep have them */
@@ -29,12 +29,13 @@ enum { WIDTHS = 4 }; /* 1, 4, 16 and all columns, as the products of a sweep hav
 struct gi_device_refinement {
   gi_device_problem at;
   gable_idx n, columns;
+  int loops; /* as in the form */
+  int apart; /* the first sweep's launches are too many to record */
   const gik_refine_steps *steps;
   double *r, *weight, *old; /* [columns * n] */
   gik_refine_column *column;
   gik_refine_summary *summary[GI_REFINE_REPORTS];
   gik_refine_control *control;
-  int unrolled;            /* corrections that are enqueued; negative: loops */
   gi_krylov_vectors gmres; /* zeroed: none */
   double *direction;       /* [n] of GMRES */
   course course[2][WIDTHS];
@@ -71,11 +72,12 @@ static gik_refine refine_of(const course *c)
 }
 
 /* to = op(A)^-1 from by the factor alone. */
-static gable_status sweep_columns(const course *c, gable_idx count, double *from, double *to, void *stream)
+static gable_status sweep_columns(const course *c, gi_device_solve_function *solve, gable_idx count, double *from,
+                                  double *to, void *stream)
 {
   const gi_device_problem *at = &c->work->at;
   const gable_vectors_view b = dense(c->work->n, count, from), x = dense(c->work->n, count, to);
-  return gi_device_sweep_solve(at->factor, at->sweep, c->op, GI_SOLVE_ALL, &b, &x, stream);
+  return solve(at->factor, at->sweep, c->op, GI_SOLVE_ALL, &b, &x, stream);
 }
 
 /* ---- GMRES ---- */
@@ -96,7 +98,7 @@ static gable_status enlarge_basis(void *user, void *stream)
   const gik_refine r = refine_of(c);
   const gik_refine_gmres g = gmres_on(w, stream);
   GI_TRY(w->steps->direct(&r, &g, stream));
-  GI_TRY(sweep_columns(c, 1, w->direction, w->direction, stream));
+  GI_TRY(sweep_columns(c, gi_device_sweep_correct, 1, w->direction, w->direction, stream));
   GI_TRY(w->steps->product(&r, &g, stream));
   GI_TRY(gi_gmres_orthogonalise(w->gmres.steps, &g.krylov, &g.q, g.q.restart, w->gmres.step));
 done:
@@ -134,7 +136,7 @@ static gable_status correct_once(void *user, void *stream)
   const course *c = user;
   gi_device_refinement *w = c->work;
   const gik_refine r = refine_of(c);
-  GI_TRY(sweep_columns(c, c->count, r.r, r.r, stream));
+  GI_TRY(sweep_columns(c, gi_device_sweep_correct, c->count, r.r, r.r, stream));
   GI_TRY(w->steps->correct(&r, stream));
   GI_TRY(w->steps->residual(&r, stream));
   GI_TRY(w->steps->judge(&r, stream));
@@ -144,23 +146,33 @@ done:
 
 /* ---- a solve between load and finish ---- */
 
-static gable_status solve_and_refine(void *user, void *stream)
+static gable_status sweep_first(const course *c, void *stream)
+{
+  const gi_device_sweep *at = c->work->at.sweep;
+  return sweep_columns(c, gi_device_sweep_solve, c->count, at->b, at->x, stream);
+}
+
+static gable_status refine(void *user, void *stream)
 {
   gable_status status = GABLE_OK;
   const course *c = user;
   gi_device_refinement *w = c->work;
   const gik_refine r = refine_of(c);
-  GI_TRY(sweep_columns(c, c->count, r.b, r.x, stream));
   GI_TRY(w->steps->residual(&r, stream));
   GI_TRY(w->steps->judge(&r, stream));
-  for (int step = 0; step < w->unrolled && !c->loops; step++) GI_TRY(correct_once(user, stream));
-  if (!c->loops) goto done;
+  if (!w->loops) goto done;
   GI_TRY(gi_loop(w->at.ctx, stream, &w->control->active, correct_once, user));
   if (!w->gmres.ctx) goto done;
   GI_TRY(w->steps->pick(&r, stream));
   GI_TRY(gi_loop(w->at.ctx, stream, &w->control->going, one_cycle, user));
 done:
   return status;
+}
+
+static gable_status sweep_and_refine(void *user, void *stream)
+{
+  const gable_status status = sweep_first(user, stream);
+  return status ? status : refine(user, stream);
 }
 
 static gable_status take(const gi_device_problem *at, size_t bytes, void *out)
@@ -185,7 +197,7 @@ done:
   return status;
 }
 
-static gable_status record(gi_device_refinement *w)
+static gable_status record(gi_device_refinement *w, int recorded)
 {
   gable_status status = GABLE_OK;
   static const gable_idx WIDTH[WIDTHS - 1] = {1, 4, GIK_CLUSTER_MOST_RHS};
@@ -194,9 +206,9 @@ static gable_status record(gi_device_refinement *w)
   for (int op = 0; op < 2; op++)
     for (int k = 0; k < WIDTHS; k++) {
       course *c = &w->course[op][k];
-      *c = (course){w, (gable_op)op, width[k], gi_device_matrix_of(w->at.matrix, (gable_op)op), NULL, w->unrolled < 0};
-      if (c->loops && (!k || width[k] > width[k - 1]))
-        GI_TRY(gi_recording_create(w->at.ctx, solve_and_refine, c, &c->recording));
+      *c = (course){w, (gable_op)op, width[k], gi_device_matrix_of(w->at.matrix, (gable_op)op), NULL};
+      if (recorded && (!k || width[k] > width[k - 1]))
+        GI_TRY(gi_recording_create(w->at.ctx, w->apart ? refine : sweep_and_refine, c, &c->recording));
     }
 done:
   return status;
@@ -204,8 +216,8 @@ done:
 
 /* ---- the work ---- */
 
-gable_status gi_device_refinement_create(const gi_device_problem *problem, gable_idx columns, int unrolled,
-                                         gable_idx restart, gi_device_refinement **out)
+gable_status gi_device_refinement_create(const gi_device_problem *problem, const gi_device_refinement_form *form,
+                                         gi_device_refinement **out)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = problem->ctx;
@@ -214,20 +226,21 @@ gable_status gi_device_refinement_create(const gi_device_problem *problem, gable
   GI_ALLOC_ZERO(ctx, w, 1);
   w->at = *problem;
   w->n = problem->factor->n;
-  w->columns = columns;
-  w->unrolled = unrolled;
+  w->columns = form->columns;
+  w->loops = form->loops;
+  w->apart = gi_device_factor_has_calls(problem->factor);
   w->steps = device->kernels->refine_steps;
   double **const vectors[] = {&w->r, &w->weight, &w->old};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
-    GI_TRY(take(problem, (size_t)w->n * (size_t)columns * sizeof(double), vectors[k]));
+    GI_TRY(take(problem, (size_t)w->n * (size_t)w->columns * sizeof(double), vectors[k]));
   GI_TRY(take(problem, GIK_REFINE_COLUMNS * sizeof *w->column, &w->column));
   for (int k = 0; k < GI_REFINE_REPORTS; k++) {
     GI_TRY(take(problem, sizeof **w->summary, &w->summary[k]));
     GI_TRY(device->fill(ctx, w->summary[k], 0, sizeof **w->summary, NULL));
   }
   GI_TRY(take(problem, sizeof *w->control, &w->control));
-  GI_TRY(take_gmres(w, restart));
-  GI_TRY(record(w));
+  GI_TRY(take_gmres(w, form->restart));
+  GI_TRY(record(w, form->recorded));
   GI_TRY(device->synchronise(ctx, NULL)); /* solves may run on other streams */
   *out = w;
   w = NULL;
@@ -278,10 +291,11 @@ static gable_status solve_columns(const course *c, const gi_device_refine_option
   GI_REQUIRE(c->matrix.val == r.a.val, GABLE_ERR_STATE,
              "the matrix has moved on the device since this work was made: make a new one");
   GI_TRY(steps->load(&r, &v->b, stream));
+  if (!c->recording || c->work->apart) GI_TRY(sweep_first(c, stream));
   if (c->recording)
     GI_TRY(gi_recording_play(c->recording, stream));
   else
-    GI_TRY(solve_and_refine((void *)(uintptr_t)c, stream));
+    GI_TRY(refine((void *)(uintptr_t)c, stream));
   if (how->to_float) {
     GI_TRY(steps->round(&r, stream));
     GI_TRY(steps->residual(&r, stream));
@@ -293,17 +307,15 @@ done:
 }
 
 /* The kernels of one group of columns. */
-static gable_status enter_and_solve(const course *recorded, const gi_device_refine_options *how, const columns *v,
+static gable_status enter_and_solve(const course *c, const gi_device_refine_options *how, const columns *v,
                                     void *stream)
 {
   gable_status status = GABLE_OK;
-  course c = *recorded;
-  gable_context *ctx = c.work->at.ctx;
+  gable_context *ctx = c->work->at.ctx;
   int before = GI_NOT_ENTERED;
   GI_TRY(ctx->device->enter(ctx, &before));
   gi_kernels_begin(ctx);
-  c.loops |= how->loops;
-  status = solve_columns(&c, how, v, gi_stream_of(ctx, stream));
+  status = solve_columns(c, how, v, gi_stream_of(ctx, stream));
   gi_kernels_end(ctx);
 done:
   ctx->device->leave(ctx, before);

@@ -16,10 +16,16 @@ typedef struct gi_device_problem {
   gi_device_sweep *sweep;
 } gi_device_problem;
 
-/* unrolled: corrections that every solve enqueues, needed or not, without GMRES; negative: as many as help, in loops on
- * the device, then GMRES of this restart, 0: none. */
-gable_status gi_device_refinement_create(const gi_device_problem *problem, gable_idx columns, int unrolled,
-                                         gable_idx restart, gi_device_refinement **out);
+/* What a refinement is made for. */
+typedef struct gi_device_refinement_form {
+  gable_idx columns; /* at once, at most */
+  int loops;         /* 1: corrections as long as they help, then GMRES; 0: none */
+  gable_idx restart; /* of GMRES, 0: none */
+  int recorded;      /* 1: when it is made; 0: the host looks after each correction */
+} gi_device_refinement_form;
+
+gable_status gi_device_refinement_create(const gi_device_problem *problem, const gi_device_refinement_form *form,
+                                         gi_device_refinement **out);
 void gi_device_refinement_destroy(gable_context *ctx, gi_device_refinement **w); /* NULL is fine */
 
 /* Where figures of solves are collected until the next look. */
@@ -35,7 +41,6 @@ typedef struct gi_device_refine_options {
   double required;          /* that the report holds x to; larger than tolerance where x is rounded to float */
   int max_steps, max_gmres; /* corrections by the factor; then iterations of GMRES, for each column that stalled */
   int to_float;             /* 1: x is rounded to float before its backward error is reported */
-  int loops;                /* 1: they loop, whatever w unrolls; where nothing was recorded the host looks after each */
   gi_refine_report report;
 } gi_device_refine_options;
 

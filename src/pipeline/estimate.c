@@ -153,7 +153,8 @@ static gable_status make_corrections(const gable_solver *s, gable_solver_work *w
   gable_status status = GABLE_OK;
   const gi_device_problem at = {w->ctx, s->device, s->device_matrix, w->device};
   if (!needs_own_room(s) || w->estimate->corrections) goto done;
-  GI_TRY(gi_device_refinement_create(&at, 1, 0, w->restart, &w->estimate->corrections));
+  const gi_device_refinement_form form = {.columns = 1, .loops = 1, .restart = w->restart};
+  GI_TRY(gi_device_refinement_create(&at, &form, &w->estimate->corrections));
 done:
   return status;
 }
@@ -173,7 +174,6 @@ static gable_status corrected_inverse_there(void *user, gable_op op, gable_idx c
                                         .required = tolerance,
                                         .max_steps = MOST_CORRECTIONS,
                                         .max_gmres = w->restart,
-                                        .loops = 1,
                                         .report = GI_REPORT_ESTIMATE};
   (void)count; /* 1 */
   return gi_device_solve(corrections_of(s, w), op, &how, &from, &to, w->stream);

@@ -119,13 +119,11 @@ gi_device_refine_options gi_work_device_options(const gable_solver *s, gable_typ
                                                 gi_refine_report report)
 {
   const gi_refine_options wanted = gi_work_refine_options(s, type, most_gmres);
-  const int unrolled = gi_work_unrolled_steps(s), loops = unrolled < 0 || report != GI_REPORT_DEVICE;
   return (gi_device_refine_options){.tolerance = wanted.tolerance,
                                     .required = gi_pipeline_tolerance(s, type),
-                                    .max_steps = loops ? wanted.max_steps : unrolled,
-                                    .max_gmres = loops ? wanted.max_gmres : 0,
+                                    .max_steps = wanted.max_steps,
+                                    .max_gmres = wanted.max_gmres,
                                     .to_float = type == GABLE_TYPE_S,
-                                    .loops = loops && wanted.max_steps,
                                     .report = report};
 }
 

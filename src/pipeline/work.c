@@ -34,16 +34,6 @@ done:
   return status;
 }
 
-/* What cuBLAS and cuSPARSE launch may not stand in a loop. */
-int gi_work_unrolled_steps(const gable_solver *s)
-{
-  enum { FEW = 2 };
-  const int steps = s->options.refine_steps;
-  const gable_solve_method method = s->options.solve_method;
-  if (method != GABLE_SOLVE_LEVELS && method != GABLE_SOLVE_PARTITIONED_CUSPARSE) return steps ? -1 : 0;
-  return steps < 0 ? FEW : steps;
-}
-
 /* Sweeps and refinement on the CPU; named: by options.solve_method, too. */
 static gable_status prepare_on_host(const gable_solver *s, gable_solver_work *w, gable_idx max_rhs, int named)
 {
@@ -68,13 +58,15 @@ static gable_status prepare_on_device(const gable_solver *s, gable_solver_work *
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = w->ctx;
-  const gable_idx restart = s->options.refine_steps ? w->restart : 0;
+  const int loops = s->options.refine_steps != 0;
   w->columns = gi_device_sweep_columns(s->device, max_rhs);
   GI_TRY(gi_device_sweep_create(ctx, s->device, w->columns, &w->device));
   if (s->device_matrix) GI_TRY(gi_estimate_room_create(ctx, w->n, &w->estimate));
   if (!s->device_matrix || s->options.unchecked) goto done;
   const gi_device_problem at = {ctx, s->device, s->device_matrix, w->device};
-  GI_TRY(gi_device_refinement_create(&at, w->columns, gi_work_unrolled_steps(s), restart, &w->device_refinement));
+  const gi_device_refinement_form form = {
+      .columns = w->columns, .loops = loops, .restart = loops ? w->restart : 0, .recorded = loops};
+  GI_TRY(gi_device_refinement_create(&at, &form, &w->device_refinement));
 done:
   return status;
 }

@@ -14,9 +14,6 @@ gable_status gi_work_check(const gable_solver *s, gable_solver_work *w);
 gable_status gi_work_take_vectors(const gable_solver *s, gable_solver_work *w, const gable_vectors_view *b,
                                   const gable_vectors_view *x, gi_sharing sharing, gi_vectors_pair *own);
 
-/* Corrections that a solve with vectors in device memory enqueues; negative: it loops there. */
-int gi_work_unrolled_steps(const gable_solver *s);
-
 /* gi_near_inverse by the factor of the CPU; work is a gable_solver_work. */
 gable_status gi_work_near_inverse(void *work, gable_op op, gable_idx count, const double *b, double *x);
 

@@ -82,7 +82,7 @@ static void check_kind(test_kind kind, gable_type factor_type, gable_solve_metho
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
   options.factor_type = factor_type;
   options.solve_method = method;
-  gable_solver *s = misfit ? test_misfit(ctx, &a) : test_factored(ctx, &v, &options);
+  gable_solver *s = misfit ? test_misfit(ctx, &a, &options) : test_factored(ctx, &v, &options);
   const int moves = method == GABLE_SOLVE_PARTITIONED_CUSPARSE;
   gable_solver_work *w[LANES] = {NULL};
   cudaStream_t stream[LANES];
@@ -210,10 +210,11 @@ int main(int argc, char **argv)
   const test_kind kinds[] = {TEST_DOMINANT, TEST_REDUCIBLE, TEST_SPD, TEST_INDEFINITE};
   const int first = argc > 2 ? atoi(argv[2]) : GABLE_SOLVE_AUTO,
             last = argc > 2 ? first : GABLE_SOLVE_PARTITIONED_CUSPARSE;
-  for (int m = first; m <= last; m++)
+  for (int m = first; m <= last; m++) {
     for (test_kind kind : kinds) check_kind(kind, GABLE_TYPE_D, (gable_solve_method)m, 0);
+    check_kind(TEST_UNSYMMETRIC, GABLE_TYPE_D, (gable_solve_method)m, 1);
+  }
   check_kind(TEST_SPD, GABLE_TYPE_S, GABLE_SOLVE_AUTO, 0);
-  check_kind(TEST_UNSYMMETRIC, GABLE_TYPE_D, GABLE_SOLVE_AUTO, 1);
   check_verdict_of_replay();
   gable_context_destroy(&ctx);
   return 0;

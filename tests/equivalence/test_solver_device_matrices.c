@@ -36,10 +36,7 @@ enum {
   CYCLE = 24,
   MOST_FILES = 500
 };
-enum {
-  MOST_CALLS = 20000,
-  MOST_REFINED_CALLS = 6000
-}; /* rows for `levels` on a GPU, whose corrections are all launched */
+enum { MOST_CALLS = 20000 }; /* rows for `levels` on a GPU */
 
 static const double SAME = 1e-10, SAME_FLOAT = 1e-5, TWINS = 1000, CLUSTERS = 10, NO_DIGIT = 1e-2, TOLERANCE = 1e-12;
 static const double LOSES_MUCH = 1e-5;
@@ -307,7 +304,7 @@ static void check_refined(subject *m)
     const gable_solve_report on_host = m->kept_report[op];
     const double host = on_host.backward_error, host_own = m->kept_error[op];
     for (int k = 0; k < METHODS && host <= TOLERANCE; k++) {
-      if (!m->there[k] || (is_called(k) && m->n > MOST_REFINED_CALLS)) continue;
+      if (!m->there[k]) continue;
       const gable_solve_report there = refined(m, m->there[k], m->work[k], (gable_op)op, &vb, &vx);
       const double error = there.backward_error;
       const double own = test_backward_error(&a, (gable_op)op, b, x);

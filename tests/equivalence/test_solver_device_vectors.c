@@ -291,7 +291,7 @@ static void check_gmres(gable_op op, gable_type type)
   from.data = b.host;
   to.type = type;
   test_system same = test_system_make(TEST_UNSYMMETRIC, N, 13);
-  gable_solver *s = test_misfit(cpu, &same);
+  gable_solver *s = test_misfit(cpu, &same, NULL);
   CHECK_OK(gable_solver_work_create(s, COLUMNS, &w));
   CHECK_OK(gable_solver_solve(s, w, op, &from, &to));
   CHECK_OK(gable_solver_work_report(w, &host));
@@ -299,7 +299,7 @@ static void check_gmres(gable_op op, gable_type type)
   gable_solver_destroy(&s);
   test_system_free(&same);
   gable_context_destroy(&cpu);
-  s = test_misfit(ctx, &a);
+  s = test_misfit(ctx, &a, NULL);
   CHECK_OK(gable_solver_work_create(s, COLUMNS, &w));
   CHECK_OK(gable_solver_solve(s, w, op, &b.view, &x.view));
   CHECK_OK(gable_solver_work_status(w));

@@ -212,7 +212,7 @@ gable_vectors_view test_vectors(gable_idx n, gable_idx count, double *data)
   return v;
 }
 
-gable_solver *test_misfit(gable_context *ctx, test_system *a)
+gable_solver *test_misfit(gable_context *ctx, test_system *a, const gable_solver_options *options)
 {
   gable_solver *of = NULL, *s = NULL;
   gable_matrix_view v = test_system_view(a);
@@ -223,7 +223,7 @@ gable_solver *test_misfit(gable_context *ctx, test_system *a)
   CHECK(saved, "memory");
   CHECK_OK(gable_solver_save_memory(of, saved, &bytes));
   for (int64_t k = 0; k < a->ptr[a->n]; k++) a->val[k] *= 1 + 0.9 * (double)(k * 37 % 101) / 101;
-  CHECK_OK(gable_solver_create(ctx, NULL, &s));
+  CHECK_OK(gable_solver_create(ctx, options, &s));
   CHECK_OK(gable_solver_load_memory(s, &v, saved, bytes));
   gable_solver_destroy(&of);
   free(saved);

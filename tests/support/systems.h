@@ -38,7 +38,7 @@ gable_vectors_view test_vectors(gable_idx n, gable_idx count, double *data);
 gable_solver *test_factored(gable_context *ctx, const gable_matrix_view *v, const gable_solver_options *options);
 
 /* A solver of a with a factor of other values, so that corrections by it stall; a gets the values.  To be destroyed. */
-gable_solver *test_misfit(gable_context *ctx, test_system *a);
+gable_solver *test_misfit(gable_context *ctx, test_system *a, const gable_solver_options *options);
 
 /* max |b - op(A) x|_i / (|op(A)||x| + |b|)_i in long double, 0/0 = 0; tiny denominators are no excuse here. */
 double test_backward_error(const test_system *a, gable_op op, const double *b, const double *x);

@@ -28,12 +28,10 @@ static gable_status take_memory(gable_context *ctx, gable_off count, size_t size
   return ctx->device->alloc(ctx, (size_t)count * size, out);
 }
 
-/* Rows of slots; of levels the most of a block. */
+/* Rows of slots, of which calls need those of one block at a time. */
 static gable_off slot_rows(const gi_method_solver *s)
 {
-  const int calls = s->method == GABLE_SOLVE_LEVELS;
-  const gable_off l = calls ? s->l.most_rows : s->l.row_at[s->l.n_blocks];
-  const gable_off u = s->kind != GI_LU ? 0 : calls ? s->u.most_rows : s->u.row_at[s->u.n_blocks];
+  const gable_off l = s->l.row_at[s->l.n_blocks], u = s->kind == GI_LU ? s->u.row_at[s->u.n_blocks] : 0;
   if (s->method == GABLE_SOLVE_PARTITIONED || s->method == GABLE_SOLVE_PARTITIONED_CUSPARSE) return 0;
   return l > u ? l : u;
 }
@@ -69,7 +67,7 @@ gable_status gi_method_work_create(const gi_method_solver *s, gable_idx max_rhs,
   const gable_off rows = (gable_off)w->n * w->rhs;
   GI_TRY(take_memory(ctx, rows, sizeof *w->v, (void **)&w->v));
   GI_TRY(take_memory(ctx, rows, sizeof *w->y, (void **)&w->y));
-  if (s->method != GABLE_SOLVE_LEVELS) GI_TRY(take_zeros(w, w->n));
+  GI_TRY(take_zeros(w, w->n));
   if (s->method == GABLE_SOLVE_PARTITIONED_CUSPARSE)
     GI_TRY(gi_method_spmv_init(s, w->rhs, w->v, &w->spmv));
   else if (s->method != GABLE_SOLVE_PARTITIONED)
@@ -113,6 +111,7 @@ typedef struct flight {
   const gi_method_solver *s;
   gi_method_work *w;
   gable_idx rhs;
+  int calls; /* of `levels`: a library's, else its batches */
   void *stream;
 } flight;
 
@@ -200,7 +199,7 @@ static gable_status run_levels(const flight *f, const gi_method_triangle *t, int
   double *from = *in, *to = *out;
   for (gable_idx k = begin; k < end; k++) {
     const gable_idx level = transposed ? begin + end - 1 - k : k;
-    if (t->method == GABLE_SOLVE_LEVELS)
+    if (f->calls)
       GI_TRY(run_calls(f, t, transposed, level, from));
     else if (t->method == GABLE_SOLVE_PARTITIONED)
       GI_TRY(run_partitioned(f, t, transposed, level, transposed && !t->in_place ? to : from, transposed ? from : to));
@@ -210,7 +209,7 @@ static gable_status run_levels(const flight *f, const gi_method_triangle *t, int
         GI_TRY(run_batch(f, t, transposed, (gi_method_launch)launch, level, from, to));
       }
   }
-  if (t->method == GABLE_SOLVE_LEVELS || t->in_place) goto done;
+  if (f->calls || t->in_place) goto done;
   *in = to;
   *out = from;
 done:
@@ -321,7 +320,7 @@ static gable_status solve_columns(const flight *f, gable_op op, unsigned parts, 
   const gi_resident *from = all ? (plain ? &s->rows : &s->cols) : interchanged_in ? &s->interchanged : &s->plain;
   const gi_resident *to = all ? (plain ? &s->cols : &s->rows) : interchanged_out ? &s->interchanged : &s->plain;
   double *in = f->w->v, *out = f->w->y;
-  if (s->method == GABLE_SOLVE_LEVELS) GI_TRY(s->steps->calls_begin(s->ctx, f->w->calls, f->stream));
+  if (f->calls) GI_TRY(s->steps->calls_begin(s->ctx, f->w->calls, f->stream));
   GI_TRY(move(f, 1, b, column, count, from, all ? (plain ? &s->row_scale : &s->col_scale) : NULL, in));
   GI_TRY(sweep(f, &q, op, &in, &out));
   GI_TRY(move(f, 0, x, column, count, to, all ? (plain ? &s->col_scale : &s->row_scale) : NULL, in));
@@ -329,8 +328,8 @@ done:
   return status;
 }
 
-gable_status gi_method_solve(const gi_method_solver *s, gi_method_work *w, gable_op op, unsigned parts,
-                             const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
+static gable_status solve(const gi_method_solver *s, gi_method_work *w, gable_op op, unsigned parts, int calls,
+                          const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
 {
   gable_status status = GABLE_OK;
   int before = GI_NOT_ENTERED;
@@ -341,11 +340,23 @@ gable_status gi_method_solve(const gi_method_solver *s, gi_method_work *w, gable
   for (gable_idx column = 0; column < b->count; column += w->rhs) {
     const gable_idx left = b->count - column, count = left < w->rhs ? left : w->rhs;
     const int padded = s->method == GABLE_SOLVE_PARTITIONED_CUSPARSE; /* the matrices are of one width */
-    const flight f = {s, w, padded ? w->rhs : gik_cluster_width(count), gi_stream_of(s->ctx, stream)};
+    const flight f = {s, w, padded ? w->rhs : gik_cluster_width(count), calls, gi_stream_of(s->ctx, stream)};
     GI_TRY(solve_columns(&f, op, parts, b, x, column, count));
   }
 done:
   gi_kernels_end(s->ctx);
   s->ctx->device->leave(s->ctx, before);
   return status;
+}
+
+gable_status gi_method_solve(const gi_method_solver *s, gi_method_work *w, gable_op op, unsigned parts,
+                             const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
+{
+  return solve(s, w, op, parts, s->method == GABLE_SOLVE_LEVELS, b, x, stream);
+}
+
+gable_status gi_method_correct(const gi_method_solver *s, gi_method_work *w, gable_op op, unsigned parts,
+                               const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
+{
+  return solve(s, w, op, parts, 0, b, x, stream);
 }

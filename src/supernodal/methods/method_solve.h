@@ -52,4 +52,8 @@ int gi_method_work_fit(gi_method_work *w, const gi_method_solver *s);
 gable_status gi_method_solve(const gi_method_solver *s, gi_method_work *w, gable_op op, unsigned parts,
                              const gable_vectors_view *b, const gable_vectors_view *x, void *stream);
 
+/* The same for corrections, in launches that are few enough to be recorded: `levels` takes those of `batched`. */
+gable_status gi_method_correct(const gi_method_solver *s, gi_method_work *w, gable_op op, unsigned parts,
+                               const gable_vectors_view *b, const gable_vectors_view *x, void *stream);
+
 #endif

@@ -41,7 +41,6 @@ static gable_status number_blocks(gable_context *ctx, draft *m, gi_method_triang
   for (gable_idx b = 0; b < t->n_blocks; b++) new_of[m->o->place[t->first[b]]] = b;
   d->first[0] = 0;
   d->row_at[0] = 0;
-  d->most_rows = 0;
   for (gable_idx k = 0, c = 0; k < t->n_blocks; k++) {
     const gable_idx b = new_of[c], w = t->first[b + 1] - t->first[b];
     const gable_off rows = d->method == GABLE_SOLVE_PARTITIONED ? 0 : t->row_at[b + 1] - t->row_at[b];
@@ -52,7 +51,6 @@ static gable_status number_blocks(gable_context *ctx, draft *m, gi_method_triang
     d->first[k + 1] = c;
     d->row_at[k + 1] = d->row_at[k] + rows;
     d->value_at[k] = t->value_at[b];
-    if (rows > d->most_rows) d->most_rows = (gable_idx)rows;
     for (gable_off q = 0; q < rows; q++) m->row[d->row_at[k] + q] = m->o->place[t->row[t->row_at[b] + q]];
   }
 done:
@@ -164,7 +162,6 @@ static gable_status bring_panels(gable_context *ctx, draft *m, gi_method_triangl
   GI_TRY(gi_resident_bring(ctx, &d->d_row, m->row, rows, sizeof *m->row, moved));
   GI_TRY(gi_resident_bring(ctx, &d->d_value, t->value, t->value_at[t->n_blocks], sizeof *t->value, moved));
   d->floor_bytes += (double)d->d_value.bytes + (double)d->d_row.bytes;
-  if (d->method == GABLE_SOLVE_LEVELS) goto done;
   GI_TRY(link_slots(ctx, m, d));
   GI_TRY(gi_resident_bring(ctx, &d->d_first, d->first, d->n_blocks + 1, sizeof *d->first, moved));
   GI_TRY(gi_resident_bring(ctx, &d->d_row_at, d->row_at, d->n_blocks + 1, sizeof *d->row_at, moved));

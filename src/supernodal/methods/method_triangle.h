@@ -1,7 +1,7 @@
 /* method_triangle.h: a block triangle of a named method in the memory of the context's device: the lists and numbers of
  * supernodal/cpu/block_triangle.h in solve order, and what each launch of each level computes.
  *
- *   levels       each block by calls
+ *   levels       each block by calls; in corrections as batched
  *   batched      solve
  *   inverted     product DIAGONAL, product BELOW
  *   merged       product WHOLE
