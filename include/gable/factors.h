@@ -57,8 +57,9 @@ GABLE_API void gable_factors_destroy(gable_factors **f);
  *   GABLE_SOLVER_ELEMENTWISE  is 1 when the pattern of L U, eliminated, has more than 1.5 times the entries of L and U
  *                          and there is no F: each triangle is then kept as it is and solved element by element, on a
  *                          GPU too (there GABLE_PLACE_SHORTER takes the CPU: nothing predicts these solves); the keys
- *                          about supernodes, tree and flops are GABLE_ERR_STATE, a solve_method by name is
- *                          GABLE_ERR_UNAVAILABLE;
+ *                          about supernodes, tree and flops are GABLE_ERR_STATE.  A solve_method by name takes the
+ *                          panels of that pattern, zeros and all (GABLE_ERR_MEMORY where they do not fit), and
+ *                          ELEMENTWISE is then 0;
  *   gable_solver_rcond, gable_solver_forward_error, gable_solver_save and the keys about A want a (else
  *                          GABLE_ERR_STATE);
  *   supernodes             of f are those of the panels, as they are: their columns stay together, whatever their

@@ -351,11 +351,35 @@ static gable_status try_device(gable_solver *s, int *there)
   return GABLE_OK;
 }
 
+/* Solve methods by name take supernodes: triangles become panels, whatever zeros these then hold. */
+static gable_status make_panels(gable_solver *s)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = s->ctx;
+  const gi_triangles *t = s->triangles;
+  gi_arrangement *a = &s->arrangement;
+  gable_idx *const orders[] = {a->row_perm, a->col_perm};
+  gable_idx *perm = NULL, *before = NULL;
+  GI_ALLOC(ctx, perm, t->n);
+  GI_ALLOC(ctx, before, t->n);
+  GI_TRY(
+      gi_factor_import(ctx, &t->l, t->kind == GI_LU ? &t->u : NULL, NULL, t->type, NULL, perm, &a->layout, &s->factor));
+  GI_TRY(gi_solve_plan_create(ctx, a->layout, NULL, &a->plan));
+  GI_TRY(gi_thin_update(ctx, a->plan, s->factor));
+  for (int side = 0; side < 2; side++) {
+    memcpy(before, orders[side], (size_t)t->n * sizeof *before);
+    for (gable_idx k = 0; k < t->n; k++) orders[side][k] = before[perm[k]];
+  }
+  gi_triangles_destroy(&s->triangles);
+done:
+  GI_FREE(ctx, perm, before);
+  return status;
+}
+
 gable_status gi_pipeline_prepare(gable_solver *s)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(!s->triangles || !s->options.solve_method, GABLE_ERR_UNAVAILABLE,
-             "solve methods by name take supernodes, and these factors are solved element by element: ask for auto");
+  if (s->triangles && s->options.solve_method) GI_TRY(make_panels(s));
   gi_update_order_settle(&s->order); /* all that is new there goes by the context's stream, and is awaited */
   int there = belongs_on_device(s);
   if (there) GI_TRY(try_device(s, &there));
