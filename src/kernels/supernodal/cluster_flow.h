@@ -5,9 +5,10 @@
  *   out_o = add_o + sum over i of M(o,i) v_i
  *
  * and stores each out on the board; a final one also goes to the caller's x.  A place holds the pattern NOT_YET until
- * its value is there.  Tasks are taken by tickets in the order of the list, in which a task comes after those that it
- * reads: whatever number of thread blocks runs, the one with the lowest ticket can go on, so solves on several streams
- * cannot block each other.  The board has two copies: a solve uses one and clears the other for the next solve.
+ * its value is there.  Tasks are begun in the order of the list, in which a task comes after those that it reads: by
+ * every thread block its own part where all run, by tickets where some do not.  So the first that is not done can go
+ * on, and solves on several streams cannot block each other.  The board has two copies: a solve uses one and clears the
+ * other for the next solve.
  *
  * A task is one record of 4 byte words, its arrays at byte offsets from its head, and the values of its strips, packed
  * in the order in which an FP64 tensor core takes them.  A thread block copies both, one behind the other, into a ring
