@@ -4,8 +4,8 @@
  * Each rank holds its own gable_comm.  A function is Local, or Collective: every rank of the comm calls it, all in the
  * same order.  A Collective function returns the same status on every rank; where one rank failed, the message names
  * it.  Every wait of Gable's fails after the deadline (60 s, or gable_comm_set_deadline) and names the rank that did
- * not come; after that the comm can only be destroyed.  gable_comm_from_mpi alone waits as MPI does, for ever.  Calls
- * of MPI and NVSHMEM that make memory (MPI_Win_allocate_shared, nvshmemx_hostlib_init_attr, nvshmem_malloc) have no
+ * not come; after that the comm can only be destroyed.  Calls of MPI and NVSHMEM that make communicators or memory
+ * (MPI_Comm_dup, MPI_Comm_split_type, MPI_Win_allocate_shared, nvshmemx_hostlib_init_attr, nvshmem_malloc) have no
  * deadline, but are made when all ranks have agreed to, within one. */
 #ifndef GABLE_COMM_H
 #define GABLE_COMM_H

@@ -7,18 +7,23 @@
 #define GABLE_MPI_H
 
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #if defined(OPEN_MPI) && defined(__has_include)
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h> /* MPIX_CUDA_AWARE_SUPPORT */
 #endif
 #endif
 
+#include <gable/factors.h> /* gable_set_error */
 #include <gable/forest.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#define GABLE_MPI_DEADLINE_S 60.0 /* of gable_comm_from_mpi */
 
 typedef struct gable_mpi_ranks {
   MPI_Comm comm, node; /* node: those of comm that share memory */
@@ -125,16 +130,95 @@ static inline void gable_mpi_close(void *user)
   free(user);
 }
 
-/* The status of the lowest rank of mpi that failed, or GABLE_OK. */
-static inline gable_status gable_mpi_agree(MPI_Comm mpi, gable_status own)
+/* GABLE_ERR_DEADLINE, naming each other rank whose request is under way. */
+static inline gable_status gable_mpi_absent(const MPI_Request *request, int rank, int ranks, double seconds)
 {
-  int size = 0, first = 0, status = (int)own, rank = 0;
-  MPI_Comm_size(mpi, &size);
+  char text[256], names[128] = "";
+  int absent = 0, unnamed = 0;
+  for (int r = 0; r < ranks; r++) {
+    const size_t used = strlen(names);
+    if (r == rank || request[r] == MPI_REQUEST_NULL) continue;
+    if (used + 16 < sizeof names)
+      snprintf(names + used, sizeof names - used, absent ? ", %d" : "%d", r);
+    else
+      unnamed++;
+    absent++;
+  }
+  snprintf(text, sizeof text, "rank %d waited %.3g s for rank%s %s%s, which did not come", rank, seconds,
+           absent > 1 ? "s" : "", names, unnamed ? " and more" : "");
+  return gable_set_error(GABLE_ERR_DEADLINE, text);
+}
+
+/* Of the statuses of all ranks that of the lowest one that failed, or GABLE_OK. */
+static inline gable_status gable_mpi_first_failure(const int *said, int ranks, gable_status own)
+{
+  char text[128];
+  int r = 0;
+  while (r < ranks && !said[r]) r++;
+  if (r == ranks) return GABLE_OK;
+  const gable_status status = (gable_status)said[r];
+  snprintf(text, sizeof text, "rank %d: %s", r, gable_status_text(status));
+  return own ? status : gable_set_error(status, text);
+}
+
+/* Collective.  The status of the lowest rank of mpi that failed, or GABLE_OK.  GABLE_ERR_DEADLINE names the ranks that
+ * did not come within so many seconds; a rank that has this status as its own sends it and waits for nobody.
+ *
+ * Each rank sends its status by a collective of which it is the root, so no message of the caller's can meet it.  With
+ * MPI_Iscatterv of Open MPI and MPICH the root sends to each rank itself: a request that does not end names its root.
+ * By a tree (MPI_Ibcast, MPI_Iallreduce) one absent rank keeps the messages of others back.
+ *
+ * MPI can neither cancel nor free a collective that is under way: it and what it uses stay to the end of the process.
+ * A rank without memory to take part does not come to the others. */
+static inline gable_status gable_mpi_tell(MPI_Comm mpi, gable_status own, double seconds)
+{
+  int ranks = 0, rank = 0, open = 0, absent = 0, late = 0, wrong = 0;
+  MPI_Comm_size(mpi, &ranks);
   MPI_Comm_rank(mpi, &rank);
-  first = own ? rank : size;
-  if (MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, mpi) != MPI_SUCCESS) return GABLE_ERR_BACKEND;
-  if (first < size && MPI_Bcast(&status, 1, MPI_INT, first, mpi) != MPI_SUCCESS) return GABLE_ERR_BACKEND;
-  return (gable_status)status;
+  MPI_Request *request = (MPI_Request *)malloc((size_t)ranks * sizeof *request);
+  int *out = (int *)malloc(4 * (size_t)ranks * sizeof *out);
+  if (!request || !out) {
+    free(request);
+    free(out);
+    return gable_set_error(GABLE_ERR_MEMORY, "out of memory for the statuses of ranks");
+  }
+  int *one = out + ranks, *at = one + ranks, *said = at + ranks;
+  for (int r = 0; r < ranks; r++) {
+    out[r] = (int)own;
+    one[r] = 1;
+    at[r] = r;
+  }
+  for (int r = 0; r < ranks; r++) {
+    request[r] = MPI_REQUEST_NULL;
+    wrong |= MPI_Iscatterv(out, one, at, MPI_INT, &said[r], 1, MPI_INT, r, mpi, &request[r]) != MPI_SUCCESS;
+  }
+  const double since = MPI_Wtime();
+  do {
+    late = own == GABLE_ERR_DEADLINE || MPI_Wtime() - since >= seconds; /* then one more look: late is not dead */
+    open = absent = 0;
+    for (int r = 0; r < ranks; r++) {
+      int ended = 0;
+      wrong |= MPI_Test(&request[r], &ended, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+      open += !ended;
+      absent += !ended && r != rank;
+    }
+  } while (open && !late && !wrong);
+  gable_status status = own;
+  if (wrong)
+    status = gable_set_error(GABLE_ERR_BACKEND, "MPI_Iscatterv failed");
+  else if (own != GABLE_ERR_DEADLINE)
+    status = absent ? gable_mpi_absent(request, rank, ranks, seconds) : gable_mpi_first_failure(said, ranks, own);
+  if (open || wrong) return status;
+  free(request);
+  free(out);
+  return status;
+}
+
+/* Collective.  As gable_mpi_tell, twice: whether all are here, then whether each has heard all.  So a rank that comes
+ * when another one has given up ends with GABLE_ERR_DEADLINE, too. */
+static inline gable_status gable_mpi_agree(MPI_Comm mpi, gable_status own, double seconds)
+{
+  return gable_mpi_tell(mpi, gable_mpi_tell(mpi, own, seconds), seconds);
 }
 
 /* Whether this MPI is CUDA-aware: reads and writes messages in device memory.  Open MPI and MPICH say so; an MPI that
@@ -151,17 +235,25 @@ static inline int gable_mpi_takes_device_memory(void)
 }
 
 /* Collective.  The comm of the ranks of mpi, which is duplicated; each rank runs on its ctx, which must outlive *out.
- * Waits for all ranks, as MPI_Comm_dup does, without a deadline.
+ * seconds > 0: how long a rank waits for the others here, and the deadline of *out.  MPI_Comm_dup and
+ * MPI_Comm_split_type have no deadline; they are called when all ranks have agreed to, within one.
  * MPI must be initialised, and stay so until *out is destroyed; only one thread of a rank at a time may use *out and
  * what is made with it, unless MPI has MPI_THREAD_MULTIPLE.  The same status on every rank; gable_last_error tells the
- * cause on those that failed.  GABLE_ERR_ARGUMENT, _MEMORY; _BACKEND: MPI_Comm_dup failed. */
-static inline gable_status gable_comm_from_mpi(gable_context *ctx, MPI_Comm mpi, gable_comm **out)
+ * cause on those that failed, and the rank elsewhere.  GABLE_ERR_ARGUMENT, _MEMORY; _BACKEND: MPI_Comm_dup failed;
+ * _DEADLINE: names the ranks that did not come.  After it all ranks may try again, but make no other collective call on
+ * mpi before. */
+static inline gable_status gable_comm_from_mpi_within(gable_context *ctx, MPI_Comm mpi, double seconds,
+                                                      gable_comm **out)
 {
   gable_message_passing m = GABLE_MESSAGE_PASSING_INIT;
   gable_mpi_ranks *own = (gable_mpi_ranks *)malloc(sizeof *own);
   int *tag = NULL, found = 0;
-  gable_status status = gable_mpi_agree(mpi, own ? GABLE_OK : GABLE_ERR_MEMORY);
-  if (!status && MPI_Comm_dup(mpi, &own->comm) != MPI_SUCCESS) status = GABLE_ERR_BACKEND;
+  gable_status status = own ? GABLE_OK : gable_set_error(GABLE_ERR_MEMORY, "out of memory for a comm over MPI");
+  if (!(seconds > 0)) status = gable_set_error(GABLE_ERR_ARGUMENT, "a deadline is more than 0 s");
+  if (!(seconds > 0)) seconds = GABLE_MPI_DEADLINE_S;
+  status = gable_mpi_agree(mpi, status, seconds);
+  if (!status && MPI_Comm_dup(mpi, &own->comm) != MPI_SUCCESS)
+    status = gable_set_error(GABLE_ERR_BACKEND, "MPI_Comm_dup failed");
   if (status) {
     free(own);
     return status;
@@ -187,9 +279,15 @@ static inline gable_status gable_comm_from_mpi(gable_context *ctx, MPI_Comm mpi,
   m.last_tag = found ? *tag : 32767;
   m.device_memory = gable_mpi_takes_device_memory();
   const gable_status mine = gable_comm_from_messages(ctx, &m, out);
-  status = gable_mpi_agree(mpi, mine);
+  status = gable_mpi_tell(mpi, mine, seconds);
   if (status && !mine) gable_comm_destroy(out);
-  return status;
+  return status ? status : gable_comm_set_deadline(*out, seconds);
+}
+
+/* Collective.  As gable_comm_from_mpi_within with 60 s. */
+static inline gable_status gable_comm_from_mpi(gable_context *ctx, MPI_Comm mpi, gable_comm **out)
+{
+  return gable_comm_from_mpi_within(ctx, mpi, GABLE_MPI_DEADLINE_S, out);
 }
 
 /* The unit of a predefined type, and whether it is an unsigned integer (moved and summed as a signed one, which it

@@ -478,6 +478,58 @@ static int stop_a_rank(gable_comm **comm)
   return 1;
 }
 
+/* The last rank comes within the deadline of the others to make a comm; then beyond it: each other one names it, and it
+ * is told so when it comes; then all make one together. */
+static int be_late_for_a_comm(gable_context *ctx)
+{
+  MPI_Comm apart;
+  gable_comm *comm = NULL;
+  int rank = 0, size = 1, wrong = 0;
+  char text[80];
+  MPI_Comm_dup(MPI_COMM_WORLD, &apart);
+  MPI_Comm_rank(apart, &rank);
+  MPI_Comm_size(apart, &size);
+  const int late = size > 1 && rank == size - 1;
+  if (late) sleep(1);
+  wrong |= failed("a comm for which one is late", gable_comm_from_mpi_within(ctx, apart, 20, &comm)) ||
+           comm->waits.deadline_s != 20;
+  gable_comm_destroy(&comm);
+  wrong |= gable_comm_from_mpi_within(ctx, apart, late ? 0 : 20, &comm) != (size > 1 ? GABLE_ERR_ARGUMENT : GABLE_OK);
+  gable_comm_destroy(&comm);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (late) MPI_Barrier(MPI_COMM_WORLD);
+  const double from = MPI_Wtime();
+  const gable_status status = gable_comm_from_mpi_within(ctx, apart, late || size == 1 ? 20 : 0.3, &comm);
+  const double took = MPI_Wtime() - from;
+  if (size > 1 && !late) MPI_Barrier(MPI_COMM_WORLD);
+  if (size == 1) wrong |= status != GABLE_OK;
+  if (size > 1) {
+    snprintf(text, sizeof text, late ? "rank 0: " : "rank %d waited 0.3 s for rank %d, which did not come", rank,
+             size - 1);
+    wrong |= status != GABLE_ERR_DEADLINE || !strstr(gable_last_error(), text) || took > 10 || (!late && took < 0.3);
+  }
+  if (wrong) fprintf(stderr, "rank %d: %d after %.3f s, '%s'\n", rank, (int)status, took, gable_last_error());
+  gable_comm_destroy(&comm);
+  MPI_Barrier(MPI_COMM_WORLD);
+  wrong |= failed("a comm after one that was not made", gable_comm_from_mpi_within(ctx, apart, 20, &comm));
+  gable_comm_destroy(&comm);
+  return wrong; /* apart has collectives under way */
+}
+
+/* The last rank stops before the comm is made: each of the others names it. */
+static int stop_early(gable_context *ctx)
+{
+  gable_comm *comm = NULL;
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (rank == size - 1) raise(SIGSTOP);
+  const gable_status status = gable_comm_from_mpi_within(ctx, MPI_COMM_WORLD, 1, &comm);
+  fprintf(stderr, "rank %d: %s\n", rank, status ? gable_last_error() : "no error");
+  sleep(2); /* the others say it too */
+  return 1;
+}
+
 /* Each allocation of the last rank fails in turn while the comm is made: every rank has the same status. */
 static int make_in_want(gable_context *ctx, failing_allocator *memory)
 {
@@ -515,6 +567,7 @@ int main(int argc, char **argv)
   MPI_Init(&argc, &argv);
   const int on_device = argc > 2 && !strcmp(argv[1], "device");
   int wrong = failed("gable_context_create", gable_context_create(on_device ? "mirror" : "cpu", &options, &ctx));
+  if (!wrong && argc > 1 && !strcmp(argv[1], "early")) wrong = stop_early(ctx);
   if (!wrong && argc < 3) wrong = make_in_want(ctx, &memory);
   if (!wrong) wrong = failed("gable_comm_from_mpi", gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm));
   if (!wrong && argc > 1 && !strcmp(argv[1], "kill")) wrong = lose_a_rank(comm);
@@ -547,6 +600,7 @@ int main(int argc, char **argv)
   if (!wrong) wrong = be_absent(ctx);
   if (!wrong) wrong = be_late_for_a_window(ctx);
   if (!wrong) wrong = be_late(ctx);
+  if (!wrong) wrong = be_late_for_a_comm(ctx);
   if (wrong) MPI_Abort(MPI_COMM_WORLD, 1);
   MPI_Finalize();
   return 0;

@@ -17,7 +17,7 @@ run() {
     tail -n 20 "$work/log"
     exit 1
 }
-# lost MPI kill|stop: the last of three ranks is killed, or stops for ever; the run ends soon, and leaves no process and no
+# lost MPI kill|stop|early: the last of three ranks is killed, or stops (early: before the comm is made); the run ends soon, and leaves no process and no
 # segment that nobody has mapped.
 lost() {
     ls /dev/shm >"$work/before" 2>/dev/null
@@ -40,6 +40,14 @@ stopped() {
             { echo "$1: rank $rank does not name a stopped rank, or cannot destroy its comm"; cat "$work/log"; exit 1; }
     done
     grep -q 'for rank 2, which did not come' "$work/log" || { echo "$1: no rank names the stopped one"; cat "$work/log"; exit 1; }
+}
+# stopped_early MPI: ranks 0 and 1 name the stopped rank.
+stopped_early() {
+    lost $1 early
+    for rank in 0 1; do
+        grep -q "^rank $rank: rank $rank waited 1 s for rank 2, which did not come" "$work/log" ||
+            { echo "$1: rank $rank does not name a rank that stopped before the comm was made"; cat "$work/log"; exit 1; }
+    done
 }
 # Under the address sanitizer: MPICH alone, few cases; what MPI itself does not give back is no leak of ours.
 if [ "${SAN:-}" ]; then
@@ -74,6 +82,7 @@ for mpi in openmpi mpich; do
     fi
     lost $mpi kill
     stopped $mpi
+    stopped_early $mpi
     tried="$tried $mpi"
 done
 [ "$tried" ] || { echo "no MPI here (Debian packages: libopenmpi-dev openmpi-bin, libmpich-dev mpich)"; exit 77; }
