@@ -379,7 +379,8 @@ static int run(session *s, const request *q, int rank, outcome *o)
   o->q = q;
   o->s = s;
   if (!status)
-    status = mpi_place_is(q->where) ? mpi_place_run(q->where, run_rank, o) : gable_comm_run(q->where, run_rank, o);
+    status = mpi_place_is(q->where) ? mpi_place_run(q->where, q->deadline, run_rank, o)
+                                    : gable_comm_run(q->where, run_rank, o);
   o->lost = status == GABLE_ERR_DEADLINE || status == GABLE_ERR_BACKEND;
   if (status) return failure_report(s, "forest", status, o->wrong, &j, rank ? NULL : q->json_path);
   if (!rank) return report(q, o, &j);

@@ -70,14 +70,17 @@ static int local_rank(void)
   return local;
 }
 
-gable_status mpi_place_run(const char *where, gable_rank_function f, void *user)
+/* MPI_Comm_split_type has no deadline, so all meet before it, and after it where a rank may have no device. */
+gable_status mpi_place_run(const char *where, double deadline_s, gable_rank_function f, void *user)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   gable_context *ctx = NULL;
   gable_comm *comm = NULL;
   options.threads = 1;
-  gable_status status = open_device(where, local_rank(), &options, &ctx);
-  if (!status) status = gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm);
+  gable_status status = gable_mpi_agree(MPI_COMM_WORLD, GABLE_OK, deadline_s);
+  if (!status) status = open_device(where, local_rank(), &options, &ctx);
+  if (status != GABLE_ERR_DEADLINE) status = gable_mpi_agree(MPI_COMM_WORLD, status, deadline_s);
+  if (!status) status = gable_comm_from_mpi_within(ctx, MPI_COMM_WORLD, deadline_s, &comm);
   if (!status) status = f(comm, user);
   if (status) return status; /* messages may be under way: what they use stays */
   gable_comm_destroy(&comm);

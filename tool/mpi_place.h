@@ -12,8 +12,8 @@ int mpi_place_is(const char *where);
  * on standard error, EXIT_FAILED. */
 int mpi_place_enter(const char *where, char **argv, int *rank);
 
-/* f on the comm of all processes. */
-gable_status mpi_place_run(const char *where, gable_rank_function f, void *user);
+/* f on the comm of all processes, which wait so many seconds for each other to make it, and then in it. */
+gable_status mpi_place_run(const char *where, double deadline_s, gable_rank_function f, void *user);
 
 /* Before the process ends.  lost: some rank did not come, so none of the others waits for it: all processes end. */
 void mpi_place_leave(int lost);

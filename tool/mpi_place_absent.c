@@ -26,9 +26,10 @@ int mpi_place_enter(const char *where, char **argv, int *rank)
   return EXIT_FAILED;
 }
 
-gable_status mpi_place_run(const char *where, gable_rank_function f, void *user)
+gable_status mpi_place_run(const char *where, double deadline_s, gable_rank_function f, void *user)
 {
   (void)where;
+  (void)deadline_s;
   (void)f;
   (void)user;
   return GABLE_ERR_UNAVAILABLE;

@@ -21,6 +21,7 @@
 #include "base/timer.h"
 
 enum { ROUNDS = 10 };                /* before the last rank is lost */
+static const double start_s = 60.0;  /* processes wait for each other to make the comm */
 static const double margin_s = 2.0;  /* beyond the deadline: launches and copies of a machine with other work */
 static const double on_time = 0.999; /* of the deadline: two clocks measure it */
 
@@ -173,7 +174,7 @@ int main(int argc, char **argv)
   const int processes = mpi_place_is(q.place.where);
   if (processes && (rc = mpi_place_enter(q.place.where, argv, &rank)) != 0) return rc;
   const gable_status status =
-      processes ? mpi_place_run(q.place.where, run_rank, &q) : gable_comm_run(q.place.where, run_rank, &q);
+      processes ? mpi_place_run(q.place.where, start_s, run_rank, &q) : gable_comm_run(q.place.where, run_rank, &q);
   if (status)
     fprintf(stderr, "lost_rank: %s: %s\n", status == GABLE_ERR_UNAVAILABLE ? "not here" : gable_status_text(status),
             gable_last_error());

@@ -90,6 +90,10 @@ launch=mpirun.$chosen
 if [ -x "$BUILD/bin/gable-mpi" ] && command -v $launch >/dev/null 2>&1; then
     run "gable under mpirun" $launch -n 3 "$BUILD/bin/gable" forest check --where cpu/mpi --cases 10
     run "gable under mpirun" $launch -n 2 "$BUILD/bin/gable" forest pingpong --where cpu/mpi --most 64
+    # --deadline holds before there is a comm: rank 1 stops before it comes to make one.
+    timeout -k 5 30 $launch -n 1 "$BUILD/bin/gable-mpi" forest pingpong --where cpu/mpi --deadline 1 : -n 1 "$work/check.$chosen" early >"$work/log" 2>&1 </dev/null &&
+        { echo "gable: a rank that stopped is no error"; exit 1; }
+    grep -q 'gable forest: .*rank 0 waited 1 s for rank 1, which did not come' "$work/log" || { echo "gable: --deadline of a comm"; cat "$work/log"; exit 1; }
     # Arrays in device memory: stored in each other's windows or copied there, as between GPUs by CUDA IPC, and staged.
     for path in auto direct copy window request aware; do
         run "device memory, path $path" $launch -n 3 "$BUILD/bin/gable" forest check --where mirror/mpi --cases 40 --path $path
