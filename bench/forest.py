@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make bench-forest: star forests on the CPU beside PetscSF, two ranks (processes pinned to a core each), the same tests in interleaved rounds.
+"""make bench-forest: star forests on the CPU beside PetscSF, two ranks pinned to a core each, the same tests in interleaved rounds.
 
 Runs `gable forest` on cpu/ranks:2 and cpu/mpi and, where PETSc is found (pkg-config PETSc, or PETSC_DIR), bench/reference_solvers/petsc_sf.c,
 under mpirun.  Of each row the round with the least median counts, for every program: that median and its quartiles.  Writes
@@ -64,8 +64,9 @@ def run(command):
 
 def gable(where, test, most, path):
     launch = LAUNCH if where == "cpu/mpi" else []
+    pin = [] if where == "cpu/mpi" else ["--pin"]
     program = BUILD / "bin" / ("gable-mpi" if where == "cpu/mpi" else "gable")
-    run([*launch, str(program), "forest", test, "--where", where, "--most", str(most), "--json", str(path)])
+    run([*launch, str(program), "forest", test, "--where", where, *pin, "--most", str(most), "--json", str(path)])
     return [{"test": test, **row} for row in json.loads(path.read_text())["rows"]]
 
 

@@ -20,6 +20,7 @@
 #include "mpi_place.h"
 #include "options.h"
 #include "outfile.h"
+#include "pin.h"
 #include "report.h"
 #include "session.h"
 #include "stop.h"
@@ -33,7 +34,7 @@ typedef struct request {
   const char *argument[2]; /* the test, and the matrix of those that have one */
   const char *test, *matrix, *where, *json_path, *parts, *plot;
   forest_place place; /* of where */
-  int captured, apart, atomics, strict;
+  int captured, apart, atomics, strict, pin;
   long cases, seed, most, iterations, plans;
   double deadline, tolerance;
 } request;
@@ -54,6 +55,7 @@ typedef struct outcome {
   gable_matrix *a; /* of spmv and cg: of this process, read by all its ranks */
   gable_off duplicates;
   int32_t *part;
+  int cpu[PIN_CPUS], n_cpus; /* of the process, before ranks are bound to them */
 } outcome;
 
 static int is(const request *q, const char *test)
@@ -190,11 +192,28 @@ static gable_status run_show(gable_comm *comm, outcome *o)
   return GABLE_OK;
 }
 
+/* Rank r on the r-th CPU of the process. */
+static gable_status pin_rank(gable_comm *comm, const outcome *o)
+{
+  const int ranks = gable_comm_size(comm);
+  char why[120];
+  if (ranks > o->n_cpus) {
+    snprintf(why, sizeof why, "--pin binds each rank to a CPU: %d ranks, and this process may use %d CPU%s", ranks,
+             o->n_cpus, o->n_cpus == 1 ? "" : "s");
+    return gable_set_error(GABLE_ERR_UNAVAILABLE, why);
+  }
+  const int cpu = o->cpu[gable_comm_rank(comm)], wrong = pin_thread(cpu);
+  if (!wrong) return GABLE_OK;
+  snprintf(why, sizeof why, "--pin: CPU %d: %.60s", cpu, strerror(wrong));
+  return gable_set_error(GABLE_ERR_UNAVAILABLE, why);
+}
+
 static gable_status run_rank(gable_comm *comm, void *user)
 {
   outcome *o = user;
   gable_status status = gable_comm_set_deadline(comm, o->q->deadline);
   if (!gable_comm_rank(comm)) o->ranks = gable_comm_size(comm);
+  if (!status && o->q->pin) status = gable_comm_agree(comm, pin_rank(comm, o));
   if (status) return status;
   if (solves(o->q)) return run_solve(comm, o);
   if (is(o->q, "show")) return run_show(comm, o);
@@ -354,6 +373,7 @@ static json *request_json(const request *q)
   json_text(j, "where", q->where);
   json_text(j, "path", q->place.path);
   json_bool(j, "captured", q->captured);
+  json_bool(j, "pinned", q->pin);
   return j;
 }
 
@@ -378,6 +398,7 @@ static int run(session *s, const request *q, int rank, outcome *o)
   gable_status status = session_open(s, "cpu", 1);
   o->q = q;
   o->s = s;
+  if (q->pin) pin_list(o->cpu, &o->n_cpus);
   if (!status)
     status = mpi_place_is(q->where) ? mpi_place_run(q->where, q->deadline, run_rank, o)
                                     : gable_comm_run(q->where, run_rank, o);
@@ -421,6 +442,8 @@ int cmd_forest(int argc, char **argv)
       option_integer(0, "most", "B", "largest message in bytes, for halo the largest block (default 4194304)", &q.most,
                      8, 1L << 40),
       option_real(0, "deadline", "S", "a rank waits so many seconds for another (default 60)", &q.deadline, 1e-3, 1e6),
+      option_flag(0, "pin", "each rank's thread on a CPU of its own, of those that the process may use, in their order",
+                  &q.pin),
       option_choice(0, "path", "auto|direct|buffer|request|window|nccl|nvshmem|put|copy|aware",
                     "of messages: direct (read where they lie), buffer (of threads), request\n(MPI's, "
                     "persistent), window (of processes of one node), nccl, nvshmem, put (by NVSHMEM),\n"
@@ -486,6 +509,8 @@ int cmd_forest(int argc, char **argv)
                          q.test);
   if (q.atomics && !is(&q, "unpack") && !is(&q, "scatter") && !is(&q, "halo"))
     return options_wrong("forest", "--atomics is of unpack, scatter and halo, not of %s", q.test);
+  if (q.pin && mpi_place_is(q.where))
+    return options_wrong("forest", "--pin is of ranks that are threads: mpirun --bind-to core binds processes");
   if (q.strict && !q.matrix) return options_wrong("forest", "--strict is of tests with a matrix");
   if (!is(&q, "show") && q.plot) return options_wrong("forest", "--plot is of show");
   if (is(&q, "halo") && q.most < FOREST_LEAST_HALO)

@@ -65,7 +65,7 @@ for test in pingpong newpingpong unpack scatter halo; do
     }
     [ "${CJSON:-no}" != yes ] || grep -q '"checked":	true' "$BUILD/forest-check.json" || { echo "$test: not checked"; exit 1; }
     [ "${CJSON:-no}" != yes ] || ! grep -q '"checksum":	0,' "$BUILD/forest-check.json" || { echo "$test: a checksum of nothing"; exit 1; }
-    for key in test where ranks model captured n unit op bytes one_way_s q1_s q3_s setup_s path floor_s model_s gbytes_s syncs launches messages puts codec atomics checksum; do
+    for key in test where ranks model captured pinned n unit op bytes one_way_s q1_s q3_s setup_s path floor_s model_s gbytes_s syncs launches messages puts codec atomics checksum; do
         [ "${CJSON:-no}" != yes ] || grep -q "\"$key\":" "$BUILD/forest-check.json" || { echo "$test: no key $key"; exit 1; }
     done
 done
@@ -93,6 +93,26 @@ not_taken() {
 not_taken 'no rank has one there' unpack --where cpu/ranks:2 --most 8 --atomics
 not_taken '--atomics is of unpack' pingpong --where mirror/peer:2 --most 8 --atomics
 not_taken '--plans and --apart are of' check --where cpu/ranks:2 --cases 1 --plans 2
+
+# Ranks that are bound to a CPU each: the threads of a long run have one CPU each, two different ones.
+not_taken '--pin is of ranks that are threads' check --where cpu/mpi --cases 1 --pin
+one=$(taskset -pc $$ | sed 's/.*: *\([0-9]*\).*/\1/')
+if taskset -c $one "$gable" forest check --where cpu/ranks:2 --cases 1 --pin >"$BUILD/forest-check.log" 2>&1; then echo "two ranks were bound to one CPU"; exit 1; fi
+grep -q '2 ranks, and this process may use 1 CPU$' "$BUILD/forest-check.log" || { cat "$BUILD/forest-check.log"; exit 1; }
+taskset -c $one "$gable" forest pingpong --where cpu --most 8 --pin $json >"$BUILD/forest-check.log" 2>&1 || { echo "--pin of one rank"; cat "$BUILD/forest-check.log"; exit 1; }
+[ -z "$json" ] || grep -q '"pinned":	true' "$BUILD/forest-check.json" || { echo "--pin is not in the JSON"; exit 1; }
+if [ "$(nproc)" -ge 2 ]; then
+    "$gable" forest check --where cpu/ranks:2 --cases 1000000 --pin >"$BUILD/forest-check.log" 2>&1 &
+    pid=$! looks=0 cpus=
+    while [ $looks -lt 100 ] && [ "$(echo "$cpus" | grep -c '^[0-9][0-9]*$')" != 2 ]; do
+        sleep 0.1
+        cpus=$(cat /proc/$pid/task/*/status 2>/dev/null | sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' | sort -u)
+        looks=$((looks + 1))
+    done
+    kill $pid
+    wait $pid 2>/dev/null
+    [ $looks -lt 100 ] || { echo "--pin: the threads may use the CPUs $cpus"; cat "$BUILD/forest-check.log"; exit 1; }
+fi
 
 # Pack and unpack alone, each checked: of 128 KB each codec is the one that it is meant to be.
 for where in cpu mirror/peer:1 cpu/ranks:2; do
