@@ -8,10 +8,10 @@
  *   compute  1. multiply strips by v on the FP64 tensor cores, 8 outputs x 4 inputs x 8 right-hand sides at a time
  *            2. where warps share a strip's inputs: add their parts
  *            3. add what the outputs add; store on the board and into x; clear the other copy
- * Where all blocks run at once, each has every gridDim.x-th task; else they take tickets.  Either way the first task of
- * the list that is not done waits for done ones alone, and is in the ring of a block that runs, with a group or next
- * for one: it can go on.  One right-hand side takes the same path as 16, so that a column has the bits that it has
- * alone.
+ * Where tasks are few and all blocks run at once, each has every gridDim.x-th task; else they take tickets.  Either way
+ * the first task of the list that is not done waits for done ones alone, and is in the ring of a block that runs, with
+ * a group or next for one: it can go on.  One right-hand side takes the same path as 16, so that a column has the bits
+ * that it has alone.
  *
  * Barriers, for task k of the block and its e-th gathered one: full[k % QUEUE] (the copies) -> gathered[e % GROUPS] ->
  * used[group] (v is free) and empty[k % QUEUE] (the piece of the ring is free).  A wait knows its phase by parity
@@ -92,8 +92,8 @@ __device__ __forceinline__ void store_entry(const gik_flow_vectors &v, gable_idx
 /* Of control->ticket: set, tasks are taken by tickets. */
 constexpr unsigned BY_TICKETS = 1u << 31;
 
-/* Cycles that a block waits for the others to come. */
-enum { PATIENCE = 10000 };
+/* Cycles that a block waits for the others to come; tasks a block, up to which lists keep blocks busy alike. */
+enum { PATIENCE = 10000, DEALT = 100 };
 
 /* Do all blocks run?  Then each has a list; if not, the first to lose patience has all of them take tickets. */
 __device__ bool have_all_come(gik_control *control)
@@ -106,16 +106,16 @@ __device__ bool have_all_come(gik_control *control)
   }
 }
 
-/* By one lane.  A block's first task has the number of its coming.  Where all blocks have come the list of a block is
- * every gridDim.x-th task from there; else it takes tickets, of which the next is under way while this one's copies are
- * begun: a block holds the tasks in its ring and one more. */
+/* By one lane.  A block's first task has the number of its coming.  Where tasks are few and all blocks have come, the
+ * list of a block is every gridDim.x-th task from there; else it takes tickets, of which the next is under way while
+ * this one's copies are begun: a block holds the tasks in its ring and one more. */
 template <int GROUPS> __device__ void fetch(const gik_cluster_flow &p, unsigned char *ring, control_block<GROUPS> *c)
 {
   gik_ring room = {(unsigned)p.ring, 0, 0, 0};
   unsigned done = 0, k = 0; /* done: pieces that are free again */
   const auto take = [&] { return p.skip + (atomicAdd(&p.control->ticket, 1u) & ~BY_TICKETS); };
   unsigned task = take(), ticket = 0;
-  bool lists = true;
+  bool lists = (unsigned)p.tasks <= DEALT * gridDim.x;
   for (; task < (unsigned)p.tasks; k++) {
     const gik_flow_at at = p.at[task], next = p.at[task + 1];
     const unsigned slot = k % QUEUE, full = gik::shared_address(&c->full[slot]);
@@ -132,7 +132,7 @@ template <int GROUPS> __device__ void fetch(const gik_cluster_flow &p, unsigned 
     gik::copy_part(gik::shared_address(ring + place), p.records + at.record, record, full);
     if (values) gik::copy_part(gik::shared_address(ring + place + record), p.values + at.values, values, full);
     *(volatile unsigned *)&c->fetched = k + 1;
-    if (!k && !have_all_come(p.control)) {
+    if (!k && lists && !have_all_come(p.control)) {
       lists = false;
       ticket = take();
     }
