@@ -92,7 +92,8 @@ __device__ __forceinline__ void store_entry(const gik_flow_vectors &v, gable_idx
 /* Of control->ticket: set, tasks are taken by tickets. */
 constexpr unsigned BY_TICKETS = 1u << 31;
 
-/* Cycles that a block waits for the others to come; tasks a block, up to which lists keep blocks busy alike. */
+/* Cycles that a block waits for the others to come; tasks a block with several right-hand sides, up to which lists keep
+ * blocks busy alike. */
 enum { PATIENCE = 10000, DEALT = 100 };
 
 /* Do all blocks run?  Then each has a list; if not, the first to lose patience has all of them take tickets. */
@@ -109,13 +110,14 @@ __device__ bool have_all_come(gik_control *control)
 /* By one lane.  A block's first task has the number of its coming.  Where tasks are few and all blocks have come, the
  * list of a block is every gridDim.x-th task from there; else it takes tickets, of which the next is under way while
  * this one's copies are begun: a block holds the tasks in its ring and one more. */
-template <int GROUPS> __device__ void fetch(const gik_cluster_flow &p, unsigned char *ring, control_block<GROUPS> *c)
+template <int R, int GROUPS>
+__device__ void fetch(const gik_cluster_flow &p, unsigned char *ring, control_block<GROUPS> *c)
 {
   gik_ring room = {(unsigned)p.ring, 0, 0, 0};
   unsigned done = 0, k = 0; /* done: pieces that are free again */
   const auto take = [&] { return p.skip + (atomicAdd(&p.control->ticket, 1u) & ~BY_TICKETS); };
   unsigned task = take(), ticket = 0;
-  bool lists = (unsigned)p.tasks <= DEALT * gridDim.x;
+  bool lists = R == 1 || (unsigned)p.tasks <= DEALT * gridDim.x;
   for (; task < (unsigned)p.tasks; k++) {
     const gik_flow_at at = p.at[task], next = p.at[task + 1];
     const unsigned slot = k % QUEUE, full = gik::shared_address(&c->full[slot]);
@@ -132,7 +134,7 @@ template <int GROUPS> __device__ void fetch(const gik_cluster_flow &p, unsigned 
     gik::copy_part(gik::shared_address(ring + place), p.records + at.record, record, full);
     if (values) gik::copy_part(gik::shared_address(ring + place + record), p.values + at.values, values, full);
     *(volatile unsigned *)&c->fetched = k + 1;
-    if (!k && lists && !have_all_come(p.control)) {
+    if (!k && (R == 1 || lists) && !have_all_come(p.control)) {
       lists = false;
       ticket = take();
     }
@@ -357,7 +359,7 @@ __global__ void __launch_bounds__(make_up<R>::THREADS, 1) flow_kernel(const gik_
     const int group = (warp - COMPUTE) / GATHER, thread = (int)threadIdx.x - (COMPUTE + group * GATHER) * WARP;
     gather<R, GROUPS, GATHER>(p, shared, &control, own, group, thread);
   } else {
-    if (threadIdx.x % WARP == 0) fetch<GROUPS>(p, shared.ring, &control);
+    if (threadIdx.x % WARP == 0) fetch<R>(p, shared.ring, &control);
     __syncwarp();
   }
   gik::leave(p.control, 1);
