@@ -153,8 +153,9 @@ for place in cpu mirror auto; do
     is j solved true where_prepare "$([ $place = mirror ] && echo mirror || echo cpu)" where_solve "$([ $place = mirror ] && echo mirror || echo cpu)"
     says 'imported, element by element, on ' out
 done
-run 1 solve "$fuzz/factor-lu.mtx" --load-factor "$fuzz/corpus/factor/triangles.factor" --solve-method batched
-says 'element by element' err
+run 0 solve "$fuzz/factor-lu.mtx" --load-factor "$fuzz/corpus/factor/triangles.factor" --solve-method batched --json j
+is j solved true solve_method batched
+says 'method batched, .* levels in both sweeps' out
 run 2 solve two.mtx --merge-blocks
 run 2 solve two.mtx --solve-method nobody
 run 0 solve two.mtx --where mirror --repeat 3 --rhs 2 --json j
