@@ -269,6 +269,60 @@ static void by_method(void)
   incomplete_factors_free(&g);
 }
 
+/* L L^T of a tree that is not numbered in postorder, so that panels have an order of their own: twos on the diagonal,
+ * and in every column two entries below. */
+static void by_method_in_another_order(void)
+{
+  enum { N = 60 };
+  gi_random r = gi_random_seed(3);
+  static double l[N][N]; /* [column][row] */
+  int64_t ptr[N + 1] = {0};
+  gable_idx idx[3 * N];
+  double val[3 * N], b[N], x[N], wanted[N];
+  gable_matrix_view lower = GABLE_MATRIX_VIEW_INIT;
+  gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
+  for (gable_idx j = 0; j < N; j++) {
+    l[j][j] = 2;
+    for (int k = 0; k < 2 && j + 1 < N; k++) l[j][j + 1 + gi_random_below(&r, N - 1 - j)] = 0.25;
+    wanted[j] = b[j] = 1 + j % 7;
+    ptr[j + 1] = ptr[j];
+    for (gable_idx i = j; i < N; i++) {
+      if (l[j][i] == 0) continue;
+      idx[ptr[j + 1]] = i;
+      val[ptr[j + 1]++] = l[j][i];
+    }
+  }
+  for (gable_idx j = 0; j < N; j++) {
+    wanted[j] /= l[j][j];
+    for (gable_idx i = j + 1; i < N; i++) wanted[i] -= l[j][i] * wanted[j];
+  }
+  for (gable_idx j = N - 1; j >= 0; j--) {
+    for (gable_idx i = j + 1; i < N; i++) wanted[j] -= l[j][i] * wanted[i];
+    wanted[j] /= l[j][j];
+  }
+  lower.n_rows = lower.n_cols = f.n = N;
+  lower.format = GABLE_FORMAT_CSC;
+  lower.ptr = ptr;
+  lower.idx = idx;
+  lower.val = val;
+  f.l = &lower;
+  for (int method = GABLE_SOLVE_AUTO; method <= GABLE_SOLVE_BATCHED; method++) {
+    gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+    gable_solver *s = NULL;
+    gable_solver_work *w = NULL;
+    gable_vectors_view vb = test_vectors(N, 1, b), vx = test_vectors(N, 1, x);
+    options.solve_method = (gable_solve_method)method;
+    CHECK_OK(gable_solver_create(ctx, &options, &s));
+    CHECK_OK(gable_solver_import(s, &f, NULL));
+    CHECK(number(s, GABLE_SOLVER_ELEMENTWISE) == (method == GABLE_SOLVE_AUTO));
+    CHECK_OK(gable_solver_work_create(s, 1, &w));
+    CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx));
+    close_to(x, wanted, N, 1e-12, gable_solve_method_text((gable_solve_method)method));
+    gable_solver_work_destroy(&w);
+    gable_solver_destroy(&s);
+  }
+}
+
 /* Each allocation of an import and of a work fails once. */
 static void memory_fails(void)
 {
@@ -354,6 +408,7 @@ int main(void)
     speed();
   complete();
   by_method();
+  by_method_in_another_order();
   memory_fails();
   gable_context_destroy(&ctx);
   return 0;
