@@ -30,7 +30,6 @@ struct gi_device_refinement {
   gi_device_problem at;
   gable_idx n, columns;
   int loops; /* as in the form */
-  int apart; /* the first sweep's launches are too many to record */
   const gik_refine_steps *steps;
   double *r, *weight, *old; /* [columns * n] */
   gik_refine_column *column;
@@ -201,6 +200,7 @@ static gable_status record(gi_device_refinement *w, int recorded)
 {
   gable_status status = GABLE_OK;
   static const gable_idx WIDTH[WIDTHS - 1] = {1, 4, GIK_CLUSTER_MOST_RHS};
+  const int has_calls = gi_device_factor_has_calls(w->at.factor); /* too many to record */
   gable_idx width[WIDTHS];
   for (int k = 0; k < WIDTHS; k++) width[k] = k + 1 < WIDTHS && WIDTH[k] < w->columns ? WIDTH[k] : w->columns;
   for (int op = 0; op < 2; op++)
@@ -208,7 +208,7 @@ static gable_status record(gi_device_refinement *w, int recorded)
       course *c = &w->course[op][k];
       *c = (course){w, (gable_op)op, width[k], gi_device_matrix_of(w->at.matrix, (gable_op)op), NULL};
       if (recorded && (!k || width[k] > width[k - 1]))
-        GI_TRY(gi_recording_create(w->at.ctx, w->apart ? refine : sweep_and_refine, c, &c->recording));
+        GI_TRY(gi_recording_create(w->at.ctx, has_calls ? refine : sweep_and_refine, c, &c->recording));
     }
 done:
   return status;
@@ -228,7 +228,6 @@ gable_status gi_device_refinement_create(const gi_device_problem *problem, const
   w->n = problem->factor->n;
   w->columns = form->columns;
   w->loops = form->loops;
-  w->apart = gi_device_factor_has_calls(problem->factor);
   w->steps = device->kernels->refine_steps;
   double **const vectors[] = {&w->r, &w->weight, &w->old};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
@@ -291,7 +290,7 @@ static gable_status solve_columns(const course *c, const gi_device_refine_option
   GI_REQUIRE(c->matrix.val == r.a.val, GABLE_ERR_STATE,
              "the matrix has moved on the device since this work was made: make a new one");
   GI_TRY(steps->load(&r, &v->b, stream));
-  if (!c->recording || c->work->apart) GI_TRY(sweep_first(c, stream));
+  if (!c->recording || gi_device_factor_has_calls(c->work->at.factor)) GI_TRY(sweep_first(c, stream));
   if (c->recording)
     GI_TRY(gi_recording_play(c->recording, stream));
   else
