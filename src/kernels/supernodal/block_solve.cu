@@ -7,6 +7,7 @@
  */
 #include "kernels/supernodal/block_solve.h"
 
+#include "cuda/shared_memory.cuh"
 #include "cuda/undisturbed.cuh"
 #include "kernels/supernodal/block_transposed.cuh"
 
@@ -315,12 +316,9 @@ __global__ void __launch_bounds__(THREADS) backward_kernel(const gik_block_batch
 /* The limit is the function's, not the launch's: all get the most there is. */
 template <int R> cudaError_t raise_limit()
 {
-  int device = 0, most = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (!error) error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  if (error) return error;
-  return gik::undisturbed([&] {
-    return cudaFuncSetAttribute(forward_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize, most - LISTS);
+  return gik::undisturbed([] {
+    return cudaFuncSetAttribute(forward_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                (int)most_shared(LISTS));
   });
 }
 

@@ -6,21 +6,12 @@
 #include <climits>
 
 #include "cuda/launch.cuh"
+#include "cuda/shared_memory.cuh"
 #include "cuda/undisturbed.cuh"
 #include "kernels/trisolve/tile_flow.cuh"
 
 namespace gik
 {
-
-/* Bytes of shared memory that a block may ask for, beside its static arrays; 0: the GPU does not say. */
-static inline size_t most_shared()
-{
-  enum { STATIC = 1024 };
-  int device = 0, bytes = 0;
-  if (cudaGetDevice(&device)) return 0;
-  if (cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)) return 0;
-  return bytes > STATIC ? (size_t)bytes - STATIC : 0;
-}
 
 /* A block takes a tile for a set of right-hand sides by ticket.  Tickets are handed out in an order in which every tile
  * depends on earlier ones only; the next one is asked for while a tile is done. */
@@ -108,7 +99,8 @@ static inline size_t tile_capacity(const gik_tiles *t)
 /* Blocks that the GPU holds at once; 0: one does not fit. */
 template <typename T> static int tile_blocks(const tile_variant<T> &v, const gik_tiles *t, int processors)
 {
-  const size_t bytes = v.kernel ? v.bytes(tile_capacity(t)) : 0, most = most_shared();
+  enum { STATIC = 1024 }; /* bytes of the kernel's static arrays, at most */
+  const size_t bytes = v.kernel ? v.bytes(tile_capacity(t)) : 0, most = most_shared(STATIC);
   int blocks = 0;
   if (!v.kernel || v.held > t->window || bytes > most) return 0;
   /* the limit belongs to the function, not to this plan: always the largest */
