@@ -115,8 +115,9 @@ __device__ void fetch(const gik_cluster_flow &p, unsigned char *ring, control_bl
 {
   gik_ring room = {(unsigned)p.ring, 0, 0, 0};
   unsigned done = 0, k = 0; /* done: pieces that are free again */
-  const auto take = [&] { return p.skip + (atomicAdd(&p.control->ticket, 1u) & ~BY_TICKETS); };
-  unsigned task = take(), ticket = 0;
+  const auto take = [&] { return atomicAdd(&p.control->ticket, 1u); };
+  const auto task_of = [&](unsigned ticket) { return p.skip + (ticket & ~BY_TICKETS); };
+  unsigned task = task_of(take()), ticket = 0; /* ticket: as it came, so that nothing waits for it before its use */
   bool lists = R == 1 || (unsigned)p.tasks <= DEALT * gridDim.x;
   for (; task < (unsigned)p.tasks; k++) {
     const gik_flow_at at = p.at[task], next = p.at[task + 1];
@@ -138,7 +139,7 @@ __device__ void fetch(const gik_cluster_flow &p, unsigned char *ring, control_bl
       lists = false;
       ticket = take();
     }
-    task = lists ? task + gridDim.x : ticket;
+    task = lists ? task + gridDim.x : task_of(ticket);
   }
   for (int e = 0; e < GROUPS; e++, k++) { /* each group meets one of them */
     for (; k - done >= QUEUE; done++) gik::barrier_wait(gik::shared_address(&c->empty[done % QUEUE]), done / QUEUE & 1);
