@@ -98,8 +98,8 @@ static const gik_gpu_class measured[] = {
 
         /* Every second matrix of bench/results/supernodal-auto-h200.json (one, sixteen) and supernodal-where-h200.json
          * (preparation): s.  bench/device_cost.py --write puts these three and the host's here. */
-        .sweep = {.one = {.fixed = 1.68e-05, .row = 4.82e-10, .height = 1.9e-08, .entry = 1.12e-12},
-                  .sixteen = {.fixed = 4.61e-05, .row = 1.58e-09, .height = 4.37e-08, .entry = 5.38e-12},
+        .sweep = {.one = {.fixed = 1.3e-05, .row = 5.1e-10, .height = 2.18e-08, .entry = 8.93e-13},
+                  .sixteen = {.fixed = 4.76e-05, .row = 1.57e-09, .height = 4.13e-08, .entry = 5.62e-12},
                   .preparation = {.fixed = 0.0118, .row = 2.69e-07, .root = 2.13e-07}},
 
         /* Least squares over twelve solves by `partitioned` in bench/results/supernodal-methods-h200.json and
