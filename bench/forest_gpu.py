@@ -2,11 +2,11 @@
 """forest_gpu.py BUILD OUT --machine M --commit C: star forests between ranks on GPUs, on two where there are two, else on one that they share.
 
 Runs every test of `gable forest` on each transport and model, eager and captured, products and conjugate gradients, the proofs, and beside them
-messages inside kernels, messages by MPI, NCCL and NVSHMEM alone (bench/reference_solvers/gpu_messages.cu), calls of the CUDA runtime alone, PetscSF where PETSC_SF names petsc_sf
-built with -DON_GPU and a PETSc that has CUDA, and a CUDA-aware MPI where AWARE_LAUNCH has the words that start two of its processes and AWARE_TOOL and AWARE_MESSAGES name
-gable-mpi and gpu_messages built with it.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs; by the name of the card): one JSON line a row, with machine, commit
-and date; and the seed's tables 1 to 4, section 5.4 and figure 15 beside its figures in a .md of the same name.  What did not run is named at the end,
-with the reason; the exit status is 1 where something failed, and OUT/failed.log has what that said.
+messages inside kernels (Gable's, and by NVSHMEM's device calls), messages by MPI, NCCL and NVSHMEM alone (bench/reference_solvers/gpu_messages.cu), calls of the CUDA
+runtime alone, PetscSF where PETSC_SF names petsc_sf built with -DON_GPU and a PETSc that has CUDA, and a CUDA-aware MPI where AWARE_LAUNCH has the words that start two of
+its processes and AWARE_TOOL and AWARE_MESSAGES name gable-mpi and gpu_messages built with it.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs; by the name of
+the card): one JSON line a row, with machine, commit and date; and the seed's tables 1 to 4, section 5.4 and figure 15 beside its figures in a .md of the same name.  What
+did not run is named at the end, with the reason; the exit status is 1 where something failed, and OUT/failed.log has what that said.
 
 forest_gpu.py --tables FILE.json: the .md again, from a record."""
 import argparse
@@ -46,6 +46,7 @@ SEED = {
     },
 }
 SEED_CALLS = {"figure 15: kernels of 40, 5, 5, 5 and 5 us": 70, "figure 15: the same, synchronised after the first launch": 95}
+IN_A_KERNEL = {"in a kernel": "Gable", "nvshmem in a kernel": "NVSHMEM"}  # whose messages, by program
 SEED_PRODUCTS = """The seed's products with HV15R on six GPUs: (a) 918.9, (b) 902.2, (c) 904.6 us. Its (a) waits for the stream before it sends, as model b here; (b) and (c)
 launch the inner rows before they wait, (c) the outer rows on another stream; model c here waits for nothing."""
 
@@ -187,10 +188,14 @@ def tables(r):
         out += ["## Pack and unpack by codec, one rank, no messages", "", "| codec | move | bytes | us | GB/s | floor | share |", "|---" * 7 + "|"]
         out += [f"| {m['codec']} | {m['move']} | {m['bytes']} | {us(m['one_way_s'])} ({us(m['q1_s'])} to {us(m['q3_s'])}) | {m['gbytes_s']:.0f} | "
                 f"{us(m['floor_s'])} | {m['share']:.2f} |" for m in moves] + [""]
-    kernels = [row for row in r.rows if row["program"] == "in a kernel"]
+    kernels = [row for row in r.rows if row["program"] in IN_A_KERNEL]
     if kernels:
-        out += ["## In a kernel, no launch between messages", "", "| | bytes | us |", "|---|---|---|"]
-        out += [f"| {k['test']} | {k['bytes']} | {us(k['one_way_s'])} ({us(k['q1_s'])} to {us(k['q3_s'])}) |" for k in kernels] + [""]
+        names = [program for program in IN_A_KERNEL if any(k["program"] == program for k in kernels)]
+        of = {(k["test"], k["bytes"], k["program"]): cell(k) for k in kernels}
+        out += ["## In a kernel, no launch between messages", "", "| | bytes | " + " | ".join(IN_A_KERNEL[n] for n in names) + " |",
+                "|---" * (2 + len(names)) + "|"]
+        out += [f"| {test} | {size} | " + " | ".join(of.get((test, size, n), "") for n in names) + " |"
+                for test, size in dict.fromkeys((k["test"], k["bytes"]) for k in kernels)] + [""]
     calls = [row for row in r.rows if row["program"] == "cuda"]
     if calls:
         out += ["## Calls of the CUDA runtime alone, and figure 15", "", "| call | seed | us |", "|---|---|---|"]
@@ -310,6 +315,10 @@ def main():
         for test in ("test_peer_kernels", "test_long_device"):
             r.proof(test, peer)
         r.reference("in a kernel", [o.build / "tests/forest/test_kernel_messages", peer])
+        if two:
+            r.reference("nvshmem in a kernel", [*MPI, o.build / "bin/gpu_messages_nvshmem", "nvshmem-kernel"])
+        else:
+            r.skip("nvshmem in a kernel", "one GPU: kernels of two processes take turns there")
         r.reference("CUDA calls", [o.build / "bin/gpu_messages", "calls"])
         r.reference("mpi", [*MPI, o.build / "bin/gpu_messages", "mpi", o.most])
         for name in ("nccl", "nvshmem"):

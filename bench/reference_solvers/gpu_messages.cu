@@ -4,13 +4,17 @@
  *            arrays in device memory, 8 bytes to MOST, one JSON line each; nccl and nvshmem then again, from graphs
  *            of 20 round trips
  *
+ *   mpirun -n 2 gpu_messages nvshmem-kernel MOST
+ *            NVSHMEM's device calls inside one kernel on each GPU: the tests and sizes of
+ *            tests/forest/test_kernel_messages.cu, of at most MOST bytes
+ *
  *   gpu_messages calls
  *            calls of the CUDA runtime alone, and the five kernels of figure 15 of the star forest's seed, with and
  *            without synchronisation
  *
  * mpi stages through pinned memory; mpi-aware gives MPI the arrays in device memory.  One way is half a round trip;
  * an exchange is checked; batches take about two milliseconds; median and quartiles are over 15 of them.  Built with
- * -DWITH_NCCL, -DWITH_NVSHMEM where those are. */
+ * -DWITH_NCCL, -DWITH_NVSHMEM where those are; NVSHMEM's device calls need -rdc=true and libnvshmem_device.a. */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -55,6 +59,7 @@ struct messages {
   virtual void receive() = 0;         /* into in */
   virtual void close() = 0;
   virtual bool enqueues() { return true; } /* send and receive may be captured */
+  virtual void measure(const char *name, size_t most);
   virtual ~messages() {}
 };
 
@@ -113,7 +118,7 @@ struct by_nvshmem : messages {
     if (!rank) need(!nvshmemx_get_uniqueid(&id), "nvshmemx_get_uniqueid");
     MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
     nvshmemx_set_attr_uniqueid_args(rank, ranks, &id, &attributes);
-    need(!nvshmemx_hostlib_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attributes), "nvshmemx_hostlib_init_attr");
+    need(!nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attributes), "nvshmemx_init_attr");
     out = (double *)nvshmem_malloc(most);
     in = (double *)nvshmem_malloc(most);
     flag = (uint64_t *)nvshmem_calloc(1, sizeof *flag);
@@ -129,7 +134,7 @@ struct by_nvshmem : messages {
     received = received % CAPTURED + 1;
     nvshmemx_signal_wait_until_on_stream(flag, NVSHMEM_CMP_EQ, received, stream);
   }
-  void close() override { nvshmemx_hostlib_finalize(); }
+  void close() override { nvshmem_finalize(); }
 };
 #endif
 
@@ -207,16 +212,199 @@ void row(messages *m, const char *name, bool captured)
         right ? "true" : "false");
 }
 
+void messages::measure(const char *name, size_t most)
+{
+  need(cudaMallocHost(&host, most), "pinned memory");
+  for (int captured = 0; captured <= enqueues(); captured++)
+    for (bytes = 8; bytes <= most; bytes *= 2) row(this, name, captured);
+}
+
+__device__ unsigned long long now_ns()
+{
+  unsigned long long t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return t;
+}
+
+#ifdef WITH_NVSHMEM
+/* Messages inside a kernel.  Word i of message k of a launch is first + k + STRIDE i, which no earlier message had.
+ * Rank 0 sends the even messages.  A rank compares each word that comes, adds 1 and sends it back. */
+enum { TRIPS = 1001 /* the first round trip is not timed */, STRIDE = 4096, WORDS = 1024 /* of the longest message */ };
+static_assert(STRIDE > 2 * TRIPS, "the words of a message differ from those of all others");
+
+struct result {
+  unsigned long long ns;
+  unsigned wrong; /* words */
+  int timed_out;
+};
+
+/* Polls until arrived() is true, as NVSHMEM's own waits do, but for at most 20 s. */
+template <class condition> __device__ bool await(condition arrived)
+{
+  unsigned long long until = 0;
+  for (unsigned polls = 1; !arrived(); polls++) {
+    if (polls % 1024) continue;
+    const unsigned long long now = now_ns();
+    if (!until) until = now + 20000000000ull;
+    if (now >= until) return false;
+  }
+  return true;
+}
+
+/* One thread.  Each message is a word that is its own flag, at a place of its own.  RAW: polls with volatile loads;
+ * else with nvshmem_uint64_test, which has the fence of nvshmem_uint64_wait_until. */
+template <bool RAW> __global__ void values_kernel(uint64_t *value, int me, uint64_t first, result *r)
+{
+  unsigned long long begun = 0;
+  unsigned wrong = 0;
+  uint64_t v = first;
+  for (int t = 0; t < TRIPS; t++) {
+    if (t == 1) begun = now_ns();
+    if (!me) nvshmem_uint64_p(&value[t], v, 1);
+    const bool came = await([&] {
+      if (!RAW) return nvshmem_uint64_test(&value[t], NVSHMEM_CMP_NE, 0) != 0;
+      v = nvshmem_signal_fetch(&value[t]);
+      return v != 0;
+    });
+    if (!came) {
+      r->timed_out = 1;
+      return;
+    }
+    if (!RAW) v = value[t];
+    wrong += v != first + 2 * t + !me;
+    v++;
+    if (me) nvshmem_uint64_p(&value[t], v, 0);
+  }
+  r->ns = now_ns() - begun;
+  r->wrong = wrong;
+}
+
+struct of_warp {
+  static __device__ void put(double *to, const double *from, size_t bytes, uint64_t *flag, uint64_t sent, int pe)
+  {
+    nvshmemx_putmem_signal_warp(to, from, bytes, flag, sent, NVSHMEM_SIGNAL_SET, pe);
+  }
+  static __device__ void sync() { __syncwarp(); }
+};
+struct of_block {
+  static __device__ void put(double *to, const double *from, size_t bytes, uint64_t *flag, uint64_t sent, int pe)
+  {
+    nvshmemx_putmem_signal_block(to, from, bytes, flag, sent, NVSHMEM_SIGNAL_SET, pe);
+  }
+  static __device__ void sync() { __syncthreads(); }
+};
+
+__global__ void first_message(double *out, int n, double first)
+{
+  for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x) out[i] = first + (double)STRIDE * i;
+}
+
+/* A warp or a block.  Each message is n words and a signal, for which thread 0 waits. */
+template <class team>
+__global__ void messages_kernel(double *in, double *out, uint64_t *flag, int me, int n, double first, result *r)
+{
+  __shared__ bool came;
+  const size_t bytes = n * sizeof(double);
+  unsigned long long begun = 0;
+  unsigned wrong = 0;
+  for (int t = 0; t < TRIPS; t++) {
+    const uint64_t sent = (uint64_t)t + 1;
+    const double expected = first + (2 * t + !me); /* word 0 */
+    if (t == 1) begun = now_ns();
+    if (!me) team::put(in, out, bytes, flag, sent, 1);
+    if (!threadIdx.x) came = await([&] { return nvshmem_signal_fetch(flag) >= sent; });
+    team::sync();
+    if (!came) {
+      if (!threadIdx.x) r->timed_out = 1;
+      return;
+    }
+    for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x) {
+      const double v = in[i];
+      wrong += v != expected + (double)STRIDE * i;
+      out[i] = v + 1;
+    }
+    if (me) team::put(in, out, bytes, flag, sent, 0);
+  }
+  if (!threadIdx.x) r->ns = now_ns() - begun;
+  atomicAdd(&r->wrong, wrong);
+}
+
+struct in_nvshmem_kernel : by_nvshmem {
+  uint64_t *value;
+  result *on_device;
+  int launches = 0;
+
+  void open(size_t most) override
+  {
+    by_nvshmem::open(most);
+    value = (uint64_t *)nvshmem_malloc(TRIPS * sizeof *value);
+    need(value != nullptr, "nvshmem_malloc");
+    need(nvshmem_ptr(in, 1 - rank) != nullptr, "the GPUs do not reach each other's memory");
+    need(cudaMalloc(&on_device, sizeof *on_device), "cudaMalloc");
+  }
+
+  /* launch(first) enqueues the kernel: one block on each GPU, so both are resident without a collective launch. */
+  template <class call> void batches(const char *test, int n, call launch)
+  {
+    std::vector<double> t;
+    unsigned wrong = 0, any = 0;
+    for (int b = 0; b < BATCHES; b++) {
+      const double first = (double)STRIDE * WORDS * ++launches;
+      result got;
+      need(cudaMemsetAsync(value, 0, TRIPS * sizeof *value, stream), "clear");
+      need(cudaMemsetAsync(flag, 0, sizeof *flag, stream), "clear");
+      need(cudaMemsetAsync(on_device, 0, sizeof *on_device, stream), "clear");
+      first_message<<<1, 256, 0, stream>>>(out, n, first);
+      need(cudaStreamSynchronize(stream), "synchronise");
+      MPI_Barrier(MPI_COMM_WORLD);
+      launch(first);
+      need(cudaGetLastError(), "launch");
+      need(cudaMemcpyAsync(&got, on_device, sizeof got, cudaMemcpyDefault, stream), "copy");
+      need(cudaStreamSynchronize(stream), "synchronise");
+      need(!got.timed_out, "a message did not come within 20 s");
+      wrong += got.wrong;
+      t.push_back(1e-9 * (double)got.ns / (2.0 * (TRIPS - 1)));
+    }
+    MPI_Allreduce(&wrong, &any, 1, MPI_UNSIGNED, MPI_SUM, MPI_COMM_WORLD);
+    std::sort(t.begin(), t.end());
+    if (!rank)
+      printf("{\"program\": \"nvshmem in a kernel\", \"test\": \"%s\", \"n\": %d, \"bytes\": %d, \"one_way_s\": %.6g, "
+             "\"q1_s\": %.6g, \"q3_s\": %.6g, \"wrong_words\": %u, \"checked\": %s}\n",
+             test, n, 8 * n, t[BATCHES / 2], t[BATCHES / 4], t[3 * BATCHES / 4], any, any ? "false" : "true");
+  }
+
+  template <bool RAW> void values(const char *test)
+  {
+    batches(test, 1,
+            [&](double first) { values_kernel<RAW><<<1, 1, 0, stream>>>(value, rank, (uint64_t)first, on_device); });
+  }
+
+  template <class team> void with_signal(const char *test, unsigned threads, int n)
+  {
+    batches(test, n, [&](double first) {
+      messages_kernel<team><<<1, threads, 0, stream>>>(in, out, flag, rank, n, first, on_device);
+    });
+  }
+
+  void measure(const char *, size_t most) override
+  {
+    values<true>("raw value");
+    values<false>("value that is its own flag");
+    for (const int n : {1, 16, 128})
+      if (8 * (size_t)n <= most) with_signal<of_warp>("put with signal, a warp", 32, n);
+    for (const int n : {128, (int)WORDS})
+      if (8 * (size_t)n <= most) with_signal<of_block>("put with signal, a block", 256, n);
+  }
+};
+#endif
+
 __global__ void nothing() {}
 
 /* Runs for so many ns. */
 __global__ void run_for(unsigned long long ns)
 {
-  unsigned long long begun, now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begun));
-  do {
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  } while (now - begun < ns);
+  const unsigned long long begun = now_ns();
+  while (now_ns() - begun < ns) continue;
 }
 
 void run_five(bool synchronised)
@@ -294,6 +482,7 @@ messages *named(const char *name)
 #endif
 #ifdef WITH_NVSHMEM
   if (!strcmp(name, "nvshmem")) return new by_nvshmem;
+  if (!strcmp(name, "nvshmem-kernel")) return new in_nvshmem_kernel;
 #endif
   return nullptr;
 }
@@ -307,20 +496,19 @@ int main(int argc, char **argv)
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  messages *m = named(name);
+  need(m || !strcmp(name, "calls"), "this build has no such test: mpi|mpi-aware|calls, with -DWITH_NCCL nccl, with "
+                                    "-DWITH_NVSHMEM nvshmem|nvshmem-kernel");
   need(cudaGetDeviceCount(&gpus), "no GPU");
   need(cudaSetDevice(rank % gpus), "device");
   need(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
-  if (!strcmp(name, "calls")) {
+  if (!m) {
     calls();
   } else {
     const size_t most = argc > 2 ? (size_t)atoll(argv[2]) : 4 << 20;
-    messages *m = named(name);
-    need(m != nullptr, "not built with it: mpi|mpi-aware|nccl|nvshmem|calls");
     need(ranks == 2, "two ranks, please");
     m->open(most);
-    need(cudaMallocHost(&m->host, most), "pinned memory");
-    for (int captured = 0; captured <= m->enqueues(); captured++)
-      for (m->bytes = 8; m->bytes <= most; m->bytes *= 2) row(m, name, captured);
+    m->measure(name, most);
     m->close();
   }
   MPI_Finalize();

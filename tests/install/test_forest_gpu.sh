@@ -23,7 +23,7 @@ run --place mirror/nothing:2 --most 16 && { echo "a place that there is not is n
 grep -q '^gable forest pingpong .*exit status' "$work/failed.log" || { echo "no word of what failed"; cat "$work/log"; exit 1; }
 run --gpus 2 --seconds 0 || { cat "$work/log"; exit 1; }
 for text in 'pingpong .*--captured --where cuda:0,1/peer' 'halo .*--model a --where cuda:0,1/ranks' 'unpack .*--model a .*cuda/mpi' 'spmv .*--model a .*cuda:0,1/ranks' 'unpack .*--path direct --where cuda/mpi' 'scatter .*cuda/nvshmem' \
-    'newpingpong .*cuda:0,1/nccl' 'spmv laplacian27.*cuda:0,1/peer' 'cg laplacian5.*--captured' 'codecs --captured .*cuda:0' 'path aware' 'CUDA calls' 'mpi:' 'nccl:' 'nvshmem:' 'PetscSF' 'test_peer_kernels'; do
+    'newpingpong .*cuda:0,1/nccl' 'spmv laplacian27.*cuda:0,1/peer' 'cg laplacian5.*--captured' 'codecs --captured .*cuda:0' 'path aware' 'CUDA calls' 'mpi:' 'nccl:' 'nvshmem:' 'nvshmem in a kernel' 'PetscSF' 'test_peer_kernels'; do
     grep -q "^skipped: .*$text" "$work/log" || { echo "the plan of two GPUs has no '$text'"; cat "$work/log"; exit 1; }
 done
 cp "$work/forest-gpu.md" "$work/once.md" && python3 bench/forest_gpu.py --tables "$work/forest-gpu.json" || exit 1
