@@ -64,13 +64,20 @@ class Record:
 
     def __init__(self, o):
         self.o, self.rows, self.skipped, self.failed = o, [], [], 0
-        self.ends = time.monotonic() + o.seconds
+        self.begun = self.step = time.monotonic()
+        self.ends = self.begun + o.seconds
         self.log = o.out / "failed.log"
         self.log.unlink(missing_ok=True)
         self.marks = {"machine": o.machine, "commit": o.commit, "date": datetime.date.today().isoformat(), "gpus": o.gpus}
 
     def skip(self, what, why):
         self.skipped.append((what, why))
+
+    def say(self, what):
+        """A line on what has run, with its seconds."""
+        now = time.monotonic()
+        print(f"{what}; {now - self.step:.1f} s", flush=True)
+        self.step = now
 
     def execute(self, what, command):
         """Its output, or None: it did not run or failed, which is recorded."""
@@ -110,10 +117,10 @@ class Record:
         found = [{**head, **row} for row in whole.get("rows", [{}])]
         self.rows += found
         if found and "one_way_s" in found[0]:
-            print(f"{what}: {1e6 * found[0]['one_way_s']:.1f} us at {found[0]['bytes']} bytes, "
-                  f"{1e6 * found[-1]['one_way_s']:.1f} at {found[-1]['bytes']}", flush=True)
+            self.say(f"{what}: {1e6 * found[0]['one_way_s']:.1f} us at {found[0]['bytes']} bytes, "
+                     f"{1e6 * found[-1]['one_way_s']:.1f} at {found[-1]['bytes']}")
         else:
-            print(f"{what}: right", flush=True)
+            self.say(f"{what}: right")
         return found
 
     def reference(self, name, command):
@@ -122,13 +129,13 @@ class Record:
         lines = [line for line in (text or "").splitlines() if line.startswith("{")]
         self.rows += [{"program": name, **json.loads(line)} for line in lines]
         if lines:
-            print(f"{name}: {len(lines)} rows", flush=True)
+            self.say(f"{name}: {len(lines)} rows")
 
     def proof(self, name, where):
         """A test program, by its exit status."""
         if self.execute(name, [str(self.o.build / "tests/forest" / name), where]) is not None:
             self.rows.append({"program": name, "test": "proof", "where": where, "checked": True})
-            print(f"{name} {where}: right", flush=True)
+            self.say(f"{name} {where}: right")
 
     def write(self):
         card = next((c for c in ("h100", "h200") if c.upper() in self.o.machine.upper()), "gpu")
@@ -138,6 +145,7 @@ class Record:
         name.with_suffix(".md").write_text(tables(self), encoding="utf-8")
         for what, why in self.skipped:
             print(f"skipped: {what}: {why}")
+        print(f"forest_gpu: {time.monotonic() - self.begun:.0f} s")
 
 
 def us(value):
@@ -212,7 +220,7 @@ def petsc(r):
         r.reference("petsc", [*MPI, program, min(r.o.most, 1 << 22), "-use_gpu_aware_mpi", "0"])
 
 
-def aware(r, most):
+def aware(r, long, short):
     """Exchanges by a CUDA-aware MPI, which is seldom the one that the tool was built with."""
     launch, tool, messages = (os.environ.get(name, "") for name in ("AWARE_LAUNCH", "AWARE_TOOL", "AWARE_MESSAGES"))
     launch = launch.split()
@@ -222,7 +230,7 @@ def aware(r, most):
     r.reference("mpi-aware", [*launch, messages, "mpi-aware", r.o.most])
     r.forest(["check", "--cases", "60", "--seed", "11", "--path", "aware"], "cuda/mpi", launch, tool)
     for test in TESTS:
-        r.forest([test, *most, "--path", "aware"], "cuda/mpi", launch, tool)
+        r.forest([test, *(long if test in ("pingpong", "halo") else short), "--path", "aware"], "cuda/mpi", launch, tool)
 
 
 def by_kernels(r, peer):
@@ -238,15 +246,17 @@ def by_kernels(r, peer):
 
 
 def by_processes(r, two):
-    """Exchanges of all other transports that need no host: of each test those of most interest first."""
-    most = ["--most", str(r.o.most)]
+    """Exchanges of all other transports that need no host: of each test those of most interest first; messages of the largest sizes in pingpong and halo alone."""
+    long, short = ["--most", str(r.o.most)], ["--most", str(min(r.o.most, 1 << 22))]
+    places = [("cuda/mpi", ["--path", "direct"]), ("cuda/nvshmem", []), ("cuda:0,1/nccl", [])]
+    by_others = [("cuda/mpi", ["--path", "put"]), ("cuda/mpi", ["--path", "copy"])]
     for test in ("pingpong", "halo", "unpack", "scatter", "newpingpong"):
-        for where, words in (("cuda/mpi", ["--path", "direct"]), ("cuda/nvshmem", []), ("cuda:0,1/nccl", []),
-                             ("cuda/mpi", ["--path", "put"]), ("cuda/mpi", ["--path", "copy"])):
+        of_all = test in ("pingpong", "halo")
+        for where, words in [*places, *by_others] if of_all else places:
             for captured in ([], ["--captured"]) if test == "pingpong" else ([],):
                 if two:
-                    r.forest([test, *most, *words, *captured], where, [] if "nccl" in where else MPI)
-    aware(r, most)
+                    r.forest([test, *(long if of_all else short), *words, *captured], where, [] if "nccl" in where else MPI)
+    aware(r, long, short)
     if not two:
         r.skip("cuda/mpi --path direct, copy and put, cuda/nvshmem", "one GPU: kernels of two processes take turns there, 2 ms a message")
         r.skip("cuda:0,1/nccl", "one GPU: NCCL refuses two ranks there")
@@ -328,8 +338,6 @@ def main():
                 r.skip(f"{name} alone", "one GPU")
         by_kernels(r, peer)
         solves(r, "laplacian5:1000x1000", peer, staged)
-        if two:
-            r.reference("lost ranks", ["env", f"BUILD={o.build}", "sh", "tests/forest/test_lost_gpus.sh"])
         petsc(r)
         if two:
             solves(r, "laplacian27:160x160x160", peer, staged)  # 1.3 GB

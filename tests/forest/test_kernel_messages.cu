@@ -29,7 +29,8 @@ const unsigned long long DEADLINE_NS = 20000000000ull;
 
 /* A rank's bytes: a word for each round trip, a message that comes in and one that goes out, and its flag. */
 struct mailbox {
-  double value[TRIPS], in[MOST], out[MOST];
+  double value[TRIPS];
+  alignas(16) double in[MOST], out[MOST];
   unsigned flag;
 };
 
