@@ -22,8 +22,8 @@ END
 run --place mirror/nothing:2 --most 16 && { echo "a place that there is not is no failure"; exit 1; }
 grep -q '^gable forest pingpong .*exit status' "$work/failed.log" || { echo "no word of what failed"; cat "$work/log"; exit 1; }
 run --gpus 2 --seconds 0 || { cat "$work/log"; exit 1; }
-for text in 'pingpong .*--captured --where cuda:0,1/peer' 'halo .*--model a --where cuda:0,1/ranks' 'unpack .*--model a .*cuda/mpi' 'spmv .*--model a .*cuda:0,1/ranks' 'unpack .*--path direct --where cuda/mpi' 'scatter .*cuda/nvshmem' \
-    'newpingpong .*cuda:0,1/nccl' 'spmv laplacian27.*cuda:0,1/peer' 'cg laplacian5.*--captured' 'codecs --captured .*cuda:0' 'path aware' 'CUDA calls' 'mpi:' 'nccl:' 'nvshmem:' 'nvshmem in a kernel' 'PetscSF' 'test_peer_kernels'; do
+for text in 'pingpong .*--captured --where cuda:0,1/peer' 'halo .*--model a --where cuda:0,1/ranks' 'unpack .*--model b .*cuda/mpi' 'pingpong .*--path window --model a .*cuda/mpi' 'spmv .*--model a .*cuda:0,1/ranks' 'unpack .*--path direct --where cuda/mpi' 'scatter .*--path direct --where cuda/mpi' 'halo .*cuda/nvshmem' \
+    'pingpong .*cuda:0,1/nccl' 'spmv laplacian27.*cuda:0,1/peer' 'cg laplacian5.*--captured' 'codecs --captured .*cuda:0' 'path aware' 'CUDA calls' 'mpi:' 'nccl:' 'nvshmem:' 'nvshmem in a kernel' 'PetscSF' 'test_peer_kernels'; do
     grep -q "^skipped: .*$text" "$work/log" || { echo "the plan of two GPUs has no '$text'"; cat "$work/log"; exit 1; }
 done
 cp "$work/forest-gpu.md" "$work/once.md" && python3 bench/forest_gpu.py --tables "$work/forest-gpu.json" || exit 1
