@@ -1,6 +1,7 @@
 /* Solves with factors of extreme shapes, by Gable's own sweeps on the CPU and on the mirror, or on the place that the
  * first argument names, and by the named methods: supernodes of one column each in a chain of 10^6, 10^5 roots, no row,
  * one row, one dense block; supernodes of 300 and of 1,100 columns with 400 rows below; each against its recurrence.
+ * Under a sanitizer a tenth of the chain and of the roots.
  * test_solve_shapes PLACE CHAIN CHAIN_OF_METHODS */
 #include "support/test.h"
 
@@ -142,10 +143,11 @@ static void check_shapes(gable_context *ctx, gable_solve_method method, int merg
 /* chain: of Gable's own; few: of the named methods, for which each column is a level. */
 static void check_place(gable_context **ctx, gable_idx chain, gable_idx few)
 {
-  check_shapes(*ctx, GABLE_SOLVE_AUTO, 0, chain, 100000);
+  const gable_idx roots = GI_SANITIZED ? 10000 : 100000;
+  check_shapes(*ctx, GABLE_SOLVE_AUTO, 0, GI_SANITIZED ? chain / 10 : chain, roots);
   for (int m = GABLE_SOLVE_LEVELS; m <= GABLE_SOLVE_PARTITIONED_CUSPARSE; m++)
     for (int merge = 0; merge < 2; merge++)
-      check_shapes(*ctx, (gable_solve_method)m, merge, few, GI_SANITIZED ? 10000 : 100000);
+      check_shapes(*ctx, (gable_solve_method)m, merge, GI_SANITIZED ? few / 10 : few, roots);
   gable_context_destroy(ctx);
 }
 
