@@ -17,11 +17,11 @@ for t in unit/test_device equivalence/test_trisolve_device; do on_mirror $t; don
 # which need no sanitizer, have them in the other builds.
 on_mirror equivalence/test_trisolve ${SAN:+20240607 2147483647 3}
 on_mirror equivalence/test_cluster_operators ${SAN:+20}
-seeds=20
+seeds=10
 [ -z "${SAN:-}" ] || seeds=8
 on_mirror equivalence/test_clusters $seeds
 on_mirror equivalence/test_cluster_dataflow ${SAN:+10}
-seeds=12
+seeds=6
 [ -z "${SAN:-}" ] || seeds=4
 on_mirror equivalence/test_device_methods $seeds
 on_mirror equivalence/test_solver_device
@@ -29,8 +29,8 @@ on_mirror equivalence/test_solver_device_vectors
 on_mirror equivalence/test_solver_device_singular
 on_mirror equivalence/test_solver_device_verdicts ${SAN:+60}
 on_mirror equivalence/test_solver_device_apply
-# The smallest real matrices, since each kernel opens and locks all memory here: none begun after 20 s, no file above 60 kB.
-if [ "${SAN:-}" ]; then limits="5 20"; else limits="20 60"; fi
+# The smallest real matrices, since each kernel opens and locks all memory here: none begun after 10 s, no file above 60 kB.
+if [ "${SAN:-}" ]; then limits="5 20"; else limits="10 60"; fi
 # shellcheck disable=SC2086 # two words
 [ "${ZLIB:-yes}" != yes ] || on_mirror equivalence/test_solver_device_matrices $limits # compressed files
 on_mirror equivalence/test_solver_deadline
@@ -43,7 +43,7 @@ on_mirror equivalence/test_device_precond small
 on_mirror equivalence/test_krylov ${SAN:+12}
 on_mirror unit/test_precond
 on_mirror equivalence/test_device_updates
-# Many small solves of one thread, with numbers of every kind: the thread sanitizer has nothing to see there that it does not see on
-# the CPU, and takes 20 to 50 s for each.
-[ "${SAN:-}" = thread ] || for t in unit/test_estimates unit/test_solver_verdict property/test_plan_bounds unit/test_trisolve_faults \
+# Many small solves of one thread, with numbers of every kind: the sanitizers have nothing to see there that they do not see on the
+# CPU, and take 20 to 50 s for each.
+[ "${SAN:-}" ] || for t in unit/test_estimates unit/test_solver_verdict property/test_plan_bounds unit/test_trisolve_faults \
     equivalence/test_device_triangles; do on_mirror $t; done

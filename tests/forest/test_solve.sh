@@ -71,6 +71,7 @@ if [ "${CJSON:-no}" = yes ] && [ -x "$BUILD/bin/gable-mpi" ] && [ -z "${SAN:-}" 
     fi
 fi
 
+[ "${SAN:-}" != thread ] || exit 0 # what follows is of arguments
 # refused TEXT ARGUMENT...
 refused() {
     text=$1
