@@ -376,18 +376,16 @@ static __device__ bool last_row(const gik_exchange_step &s, unsigned count, unsi
   return last;
 }
 
-/* The block's share of row k of a send.  SCATTERED, here and below: of a step with scattered_blocks. */
+/* The block's share of row k of a send.  SCATTERED, here and below: of a step with scattered_blocks, whose own edges
+ * have a launch of their own. */
 template <typename T, bool SCATTERED>
 static __device__ __forceinline__ void pack_share(const gik_exchange_step &s, int k, unsigned round, const share &of)
 {
-  const bool own = k == s.n_rows;
   if (SCATTERED) {
-    const gik_row *r = own ? nullptr : &row_of(s, k);
-    const scattered_side<T> to = {(T *)(own ? s.to : message_at(s, k, round)), own ? &s.own_to : nullptr,
-                                  own ? s.to_stride : of.n()};
-    const scattered_side<T> from = {(T *)s.from, own ? &s.own_from : &r->mine, s.from_stride};
-    move_scattered(own ? s.op : GABLE_FOREST_OP_REPLACE, to, from, of, s.fields, own ? s.roots.shared : nullptr);
-  } else if (own) {
+    const scattered_side<T> to = {(T *)message_at(s, k, round), nullptr, of.n()};
+    const scattered_side<T> from = {(T *)s.from, &row_of(s, k).mine, s.from_stride};
+    move_scattered(GABLE_FOREST_OP_REPLACE, to, from, of, s.fields, nullptr);
+  } else if (k == s.n_rows) {
     const side<T> to = {(T *)s.to, s.own_to, s.to_stride}, from = {(T *)s.from, s.own_from, s.from_stride};
     if (s.atomics)
       move_atomically(s.op, to, from, of, s.fields, s.width);
@@ -415,7 +413,7 @@ static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int 
 {
   const state now = state_of(s);
   const unsigned round = now.round;
-  const bool own = k == s.n_rows, flagged = !own && is_flagged<FLAGGED>(s, k);
+  const bool own = !SCATTERED && k == s.n_rows, flagged = !own && is_flagged<FLAGGED>(s, k);
   const unsigned blocks = row_blocks(own ? s.own * s.width : gik_row_numbers(&row_of(s, k), s.width), most);
   const unsigned parts = flagged ? (unsigned)row_of(s, k).parts : 1;
   if (blockIdx.x >= blocks) return;
@@ -431,7 +429,7 @@ static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int 
   if (!last_of_row(s, (unsigned)k, blocks, !own && !flagged) || threadIdx.x) return;
   if (!own && target_of(s, k) && target_of(s, k)->to) *(volatile unsigned *)s.targets[k].stored = round + 1;
   if (!own && !flagged && row_of(s, k).raise) store_flag(row_of(s, k).raise, round + 1);
-  last_row(s, send_rows(s), round);
+  last_row(s, SCATTERED ? (unsigned)s.n_rows : send_rows(s), round);
 }
 
 /* The value of edge e of a shared root in field f: its first number. */

@@ -17,6 +17,7 @@
 #include "kernels/forest/exchange_rows.cuh"
 #include "kernels/forest/exchange_together.h"
 
+using gik::after_last_launch;
 using gik::ALL_FLAGGED;
 using gik::all_hold;
 using gik::await_kernel;
@@ -35,6 +36,8 @@ using gik::last_row;
 using gik::launches;
 using gik::MESSAGES;
 using gik::most_blocks;
+using gik::move_scattered;
+using gik::next_launch;
 using gik::NO_FLAGGED;
 using gik::publish_kernel;
 using gik::receive_numbers;
@@ -46,9 +49,11 @@ using gik::row_blocks;
 using gik::row_of;
 using gik::row_work;
 using gik::SCATTERED_RESIDENT;
+using gik::scattered_side;
 using gik::send_numbers;
 using gik::send_row;
 using gik::send_rows;
+using gik::share_of;
 using gik::state;
 using gik::state_of;
 using gik::store_emptied;
@@ -83,6 +88,17 @@ __global__ void __launch_bounds__(BLOCK, SCATTERED_RESIDENT)
     send_scattered_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most)
 {
   send_row<T, FLAGGED, true>(s, (int)blockIdx.y, waits, most);
+}
+
+/* Their own edges, which nobody waits for and nobody counts. */
+template <typename T>
+__global__ void __launch_bounds__(BLOCK, SCATTERED_RESIDENT)
+    own_scattered_kernel(const __grid_constant__ gik_exchange_step s)
+{
+  const scattered_side<T> to = {(T *)s.to, &s.own_to, s.to_stride}, from = {(T *)s.from, &s.own_from, s.from_stride};
+  after_last_launch();
+  next_launch();
+  move_scattered(s.op, to, from, share_of(s.own, gridDim.x), s.fields, s.roots.shared);
 }
 
 template <typename T>
@@ -160,10 +176,12 @@ __global__ void __launch_bounds__(BLOCK)
 }
 
 typedef void (*send_function)(gik_exchange_step, bool, unsigned);
+typedef void (*own_function)(gik_exchange_step);
 typedef void (*receive_function)(gik_exchange_step, bool, unsigned, receive_rows);
 
 typedef struct kernels {
   send_function send[3], send_scattered[3]; /* NO_FLAGGED, ALL_FLAGGED, EITHER */
+  own_function own_scattered;
   receive_function receive[2], receive_scattered;
   send_function fetch;
 } kernels;
@@ -172,6 +190,7 @@ template <typename T> kernels kernels_of()
 {
   return {{send_kernel<T, NO_FLAGGED>, send_kernel<T, ALL_FLAGGED>, send_kernel<T, EITHER>},
           {send_scattered_kernel<T, NO_FLAGGED>, send_scattered_kernel<T, EITHER>, send_scattered_kernel<T, EITHER>},
+          own_scattered_kernel<T>,
           {receive_kernel<T, NO_FLAGGED>, receive_kernel<T, ALL_FLAGGED>},
           receive_scattered_kernel<T>,
           fetch_kernel<T>};
@@ -211,16 +230,25 @@ gable_status launch_rows(const char *name, const gik_exchange_step *s, void *str
   return on.status(name);
 }
 
+/* Messages, which others wait for, then own edges. */
+gable_status send_scattered(const gik_exchange_step *s, const kernels &k, send_function messages, void *stream)
+{
+  launches on(stream);
+  gable_status status = launch_rows("forest send", s, stream, messages, FREE_SLOTS, s->largest, (unsigned)s->n_rows);
+  if (status || !s->own) return status;
+  on.dependent(k.own_scattered, row_blocks(s->own, GIK_SCATTERED_BLOCKS), BLOCK, 0, false, *s);
+  ++*s->launches;
+  return on.status("forest own edges");
+}
+
 gable_status send(const gik_exchange_step *s, void *stream)
 {
   const kernels k = kernels_for(s->unit);
   const int flagged = !s->flagged ? NO_FLAGGED : s->flagged == s->n_rows ? ALL_FLAGGED : EITHER;
   const bool plain = !s->own && all_plain(s, GABLE_FOREST_OP_REPLACE);
-  return launch_rows("forest send", s, stream,
-                     plain                 ? send_plain_kernel
-                     : s->scattered_blocks ? k.send_scattered[flagged]
-                                           : k.send[flagged],
-                     FREE_SLOTS, send_numbers(*s), send_rows(*s));
+  if (s->scattered_blocks && !plain) return send_scattered(s, k, k.send_scattered[flagged], stream);
+  return launch_rows("forest send", s, stream, plain ? send_plain_kernel : k.send[flagged], FREE_SLOTS,
+                     send_numbers(*s), send_rows(*s));
 }
 
 gable_status receive(const gik_exchange_step *s, void *stream)
@@ -291,6 +319,7 @@ gable_status load()
     for (send_function f : k.send) GI_TRY(load_one((const void *)f));
     for (send_function f : k.send_scattered) GI_TRY(load_one((const void *)f));
     for (receive_function f : k.receive) GI_TRY(load_one((const void *)f));
+    GI_TRY(load_one((const void *)k.own_scattered));
     GI_TRY(load_one((const void *)k.receive_scattered));
     GI_TRY(load_one((const void *)k.fetch));
   }
