@@ -24,6 +24,7 @@ on_mirror equivalence/test_cluster_dataflow ${SAN:+10}
 seeds=6
 [ -z "${SAN:-}" ] || seeds=4
 on_mirror equivalence/test_device_methods $seeds
+on_mirror equivalence/test_device_triangles
 on_mirror equivalence/test_solver_device
 on_mirror equivalence/test_solver_device_vectors
 on_mirror equivalence/test_solver_device_singular
@@ -44,6 +45,5 @@ on_mirror equivalence/test_krylov ${SAN:+12}
 on_mirror unit/test_precond
 on_mirror equivalence/test_device_updates
 # Many small solves of one thread, with numbers of every kind: the sanitizers have nothing to see there that they do not see on the
-# CPU, and take 20 to 50 s for each.
-[ "${SAN:-}" ] || for t in unit/test_estimates unit/test_solver_verdict property/test_plan_bounds unit/test_trisolve_faults \
-    equivalence/test_device_triangles; do on_mirror $t; done
+# CPU and in the tests above, and take 20 to 50 s for each.
+[ "${SAN:-}" ] || for t in unit/test_estimates unit/test_solver_verdict property/test_plan_bounds unit/test_trisolve_faults; do on_mirror $t; done
