@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """forest_gpu.py BUILD OUT --machine M --commit C: star forests between ranks on GPUs, on two where there are two, else on one that they share.
 
-Runs every test of `gable forest` on each transport and model, eager and captured, products and conjugate gradients, the proofs, and beside them
+Runs pingpong and halo of `gable forest` on each transport and model, its other tests between threads and processes, eager and captured, products and conjugate gradients, the proofs, and beside them
 messages inside kernels (Gable's, and by NVSHMEM's device calls), messages by MPI, NCCL and NVSHMEM alone (bench/reference_solvers/gpu_messages.cu), calls of the CUDA
 runtime alone, PetscSF where PETSC_SF names petsc_sf built with -DON_GPU and a PETSc that has CUDA, and a CUDA-aware MPI where AWARE_LAUNCH has the words that start two of
 its processes and AWARE_TOOL and AWARE_MESSAGES name gable-mpi and gpu_messages built with it.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs; by the name of
@@ -64,7 +64,7 @@ class Record:
 
     def __init__(self, o):
         self.o, self.rows, self.skipped, self.failed = o, [], [], 0
-        self.begun = self.step = time.monotonic()
+        self.begun = time.monotonic()
         self.ends = self.begun + o.seconds
         self.log = o.out / "failed.log"
         self.log.unlink(missing_ok=True)
@@ -74,16 +74,15 @@ class Record:
         self.skipped.append((what, why))
 
     def say(self, what):
-        """A line on what has run, with its seconds."""
-        now = time.monotonic()
-        print(f"{what}; {now - self.step:.1f} s", flush=True)
-        self.step = now
+        """A line on what execute() has run, with its seconds."""
+        print(f"{what}; {time.monotonic() - self.started:.1f} s", flush=True)
 
     def execute(self, what, command):
         """Its output, or None: it did not run or failed, which is recorded."""
         if self.o.only and not any(word in what for word in self.o.only.split(",")):
             return None
-        left = self.ends - time.monotonic()
+        self.started = time.monotonic()
+        left = self.ends - self.started
         if left < 2:
             return self.skip(what, "the time is over (--seconds)")
         if not any(os.access(os.path.join(d, command[0]), os.X_OK) for d in ("", *os.environ["PATH"].split(":"))):

@@ -84,7 +84,7 @@ for where in cpu/ranks:2 mirror/peer:2; do
 done
 "$gable" forest unpack --where mirror/peer:2 --most 64 --atomics $json >"$BUILD/forest-check.log" 2>&1 || { echo "forest unpack --atomics"; cat "$BUILD/forest-check.log"; exit 1; }
 [ -z "$json" ] || grep -q '"atomics":	true' "$BUILD/forest-check.json" || { echo "--atomics is not in the JSON"; exit 1; }
-[ "${SAN:-}" != thread ] || exit 0 # what follows is of arguments, or of one rank
+[ "${SAN:-}" != thread ] || exit 0 # what follows is of arguments, of bound threads and of moves within a rank
 # not_taken TEXT WORDS...
 not_taken() {
     text=$1

@@ -26,6 +26,7 @@ using gik::BLOCK;
 using gik::checked;
 using gik::combine_shared;
 using gik::copy_run;
+using gik::dependent_launch;
 using gik::EITHER;
 using gik::empty_kernel;
 using gik::filled_kernel;
@@ -233,12 +234,12 @@ gable_status launch_rows(const char *name, const gik_exchange_step *s, void *str
 /* Messages, which others wait for, then own edges. */
 gable_status send_scattered(const gik_exchange_step *s, const kernels &k, send_function messages, void *stream)
 {
-  launches on(stream);
-  gable_status status = launch_rows("forest send", s, stream, messages, FREE_SLOTS, s->largest, (unsigned)s->n_rows);
+  const gable_status status =
+      launch_rows("forest send", s, stream, messages, FREE_SLOTS, s->largest, (unsigned)s->n_rows);
   if (status || !s->own) return status;
-  on.dependent(k.own_scattered, row_blocks(s->own, GIK_SCATTERED_BLOCKS), BLOCK, 0, false, *s);
   ++*s->launches;
-  return on.status("forest own edges");
+  return dependent_launch("forest own edges", stream, k.own_scattered, row_blocks(s->own, GIK_SCATTERED_BLOCKS), BLOCK,
+                          0, *s);
 }
 
 gable_status send(const gik_exchange_step *s, void *stream)
