@@ -185,20 +185,20 @@ void gi_device_scattered(const gi_forest_side *s, int64_t bytes, int packs, gik_
 {
   const gik_shared_roots *q = &step->roots;
   const int copies = step->op == GABLE_FOREST_OP_REPLACE && !q->shared;
-  const int flat = step->own_from.kind == GIK_MAP_CONTIGUOUS && step->own_to.kind == GIK_MAP_CONTIGUOUS;
-  int64_t all = step->own, longest = step->own, plain = copies && flat ? step->own : 0;
+  int64_t all = 0, longest = 0, plain = 0;
+  if (step->width > 1 || step->atomics || step->own > INT32_MAX) return;
+  step->own_apart = step->own > 0 && step->own * bytes >= gi_device_scattered_least;
   for (int k = 0; k < s->n; k++) {
     const int64_t n = k == s->self ? 0 : s->map[k].n;
     all += n;
     if (n > longest) longest = n;
     if ((packs || copies) && s->map[k].kind == GIK_MAP_CONTIGUOUS) plain += n;
   }
-  if ((step->flagged && !packs) || step->width > 1 || step->atomics || longest > INT32_MAX ||
-      (!packs && (q->wide || (q->n && !q->shared))))
-    return;
+  if ((step->flagged && !packs) || longest > INT32_MAX || (!packs && (q->wide || (q->n && !q->shared)))) return;
   if (!all || (all - plain) * bytes < gi_device_scattered_least || plain > all / 2) return;
   const int64_t share = GIK_SCATTERED_BLOCKS * longest / all, most = MOST_SCATTERED / (s->n + 1);
   step->scattered_blocks = (int)(share < 1 || most < 1 ? 1 : share < most ? share : most);
+  step->own_apart = step->own > 0;
 }
 
 gable_status gi_device_copy_step(gi_arena *m, gik_exchange_step *step)

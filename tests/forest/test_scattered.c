@@ -118,8 +118,11 @@ static void run(gable_exchange *x, const shape *s, void *root, void *leaf, void 
 
 static int on_gpu, small;
 
-/* Equal bytes; chosen: whether the steps' kernels are those of scattered rows. */
-static void same(gable_comm *comm, const shape *s, int chosen)
+/* Equal bytes.  chosen: whether the steps' kernels are those of scattered rows, ANY: of a test that chooses all;
+ * apart: whether own edges have a launch of their own. */
+enum { ANY = -1 };
+
+static void same(gable_comm *comm, const shape *s, int chosen, int apart)
 {
   gable_context *ctx = gable_comm_context(comm);
   const size_t item = (size_t)(s->unit->bytes * s->fields * s->count);
@@ -131,12 +134,14 @@ static void same(gable_comm *comm, const shape *s, int chosen)
   gable_exchange *on_host = exchange_of(f, s, GABLE_SPACE_HOST, 0);
   gable_exchange *on_device = exchange_of(f, s, GABLE_SPACE_DEVICE, 0);
   const gik_exchange_step *send = &on_device->device->send, *receive = &on_device->device->receive;
-  CHECK(chosen < 0 || (send->scattered_blocks + receive->scattered_blocks > 0) == chosen,
+  CHECK(chosen == ANY || (send->scattered_blocks + receive->scattered_blocks > 0) == chosen,
         "maps %d and %d, unit %d: %d and %d blocks", s->leaf, s->root, (int)s->unit->unit, send->scattered_blocks,
         receive->scattered_blocks);
+  CHECK(chosen == ANY || send->own_apart == apart, "maps %d and %d, unit %d: %lld own edges", s->leaf, s->root,
+        (int)s->unit->unit, (long long)send->own);
   for (int k = 0; k < 3; k++) host[k] = malloc(bytes[k]);
   for (int k = 0; k < 3; k++) CHECK_OK(gable_device_alloc(ctx, bytes[k], &there[k]));
-  for (int round = 0; round < (small ? 1 : on_gpu || chosen < 0 ? ROUNDS : 0); round++) {
+  for (int round = 0; round < (small ? 1 : on_gpu || chosen == ANY ? ROUNDS : 0); round++) {
     for (int k = 0; k < 3; k++) stamp(host[k], bytes[k], s->unit, round * 3 + k + 11 * gable_comm_rank(comm));
     for (int k = 0; k < 3; k++) CHECK_OK(gable_device_copy_in(ctx, there[k], host[k], bytes[k], NULL));
     CHECK_OK(gable_device_synchronise(ctx, NULL));
@@ -168,7 +173,7 @@ static gable_status pairs_of_maps(gable_comm *comm, void *user)
     const int k = small ? turn * (MAPS - 1) % (MAPS * MAPS) : turn;
     const struct unit *u = &units[k % n_units];
     const shape s = {SHORT, k / MAPS, k % MAPS, 1 + k % 4 / 3, 1, k % 5 == 1, directions[k % 3], u, u->op[k / 3 % 3]};
-    same(comm, &s, -1);
+    same(comm, &s, ANY, 0);
   }
   return GABLE_OK;
 }
@@ -182,27 +187,28 @@ static gable_status long_rows(gable_comm *comm, void *user)
     const struct unit *u = &units[k / 3];
     const int leaf = k % MAPS, root = (k + 1 + k / MAPS) % MAPS;
     const shape s = {on_gpu ? LONG : SHORT, leaf, root, 1, 1, k % 4 == 1, directions[k % 2], u, u->op[k % 3]};
-    same(comm, &s, -1);
+    same(comm, &s, ANY, 0);
   }
   return GABLE_OK;
 }
 
-/* What is chosen at the library's own threshold. */
+/* What is chosen at the library's own threshold, with messages and without. */
 static gable_status choice(gable_comm *comm, void *user)
 {
   const shape box = {LONG, FLAT, BOX, 1, 1, 0, GABLE_DIRECTION_BCAST, &units[0], GABLE_FOREST_OP_REPLACE};
   shape other = box;
+  const int messages = gable_comm_size(comm) > 1;
   (void)user;
-  same(comm, &box, 1);
+  same(comm, &box, messages, 1);
   other.root = FLAT;
-  same(comm, &other, 0); /* copied as bytes */
+  same(comm, &other, 0, 1); /* copied as bytes */
   other.op = GABLE_FOREST_OP_SUM;
-  same(comm, &other, 1);
+  same(comm, &other, messages, 1);
   other = box;
   other.n = SHORT;
-  same(comm, &other, 0);
+  same(comm, &other, 0, 0);
   other.count = 200;
-  same(comm, &other, 0); /* items of several numbers */
+  same(comm, &other, 0, 0); /* items of several numbers */
   return GABLE_OK;
 }
 

@@ -283,7 +283,8 @@ static __device__ void move_atomically(int op, const side<T> &to, const side<T> 
   }
 }
 
-/* Rows of blocks of a launch; of a receive those of messages, of shared roots and of wide ones. */
+/* Rows of blocks of a launch, own edges among them; of a receive those of messages, of shared roots and of wide ones.
+ */
 GI_HD unsigned send_rows(const gik_exchange_step &s)
 {
   return (unsigned)s.n_rows + (s.own > 0);
@@ -377,7 +378,7 @@ static __device__ bool last_row(const gik_exchange_step &s, unsigned count, unsi
 }
 
 /* The block's share of row k of a send.  SCATTERED, here and below: of a step with scattered_blocks, whose own edges
- * have a launch of their own. */
+ * are apart. */
 template <typename T, bool SCATTERED>
 static __device__ __forceinline__ void pack_share(const gik_exchange_step &s, int k, unsigned round, const share &of)
 {
@@ -407,9 +408,10 @@ template <int FLAGGED> static __device__ __forceinline__ bool is_flagged(const g
   return FLAGGED == ALL_FLAGGED || (FLAGGED == EITHER && row_of(s, k).flagged);
 }
 
-/* Row k of a send: a message, or behind them the own edges. */
+/* Row k of a send, of so many: a message, or behind them the own edges. */
 template <typename T, int FLAGGED, bool SCATTERED = false>
-static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int k, bool waits, unsigned most)
+static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int k, unsigned rows, bool waits,
+                                                unsigned most)
 {
   const state now = state_of(s);
   const unsigned round = now.round;
@@ -429,7 +431,7 @@ static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int 
   if (!last_of_row(s, (unsigned)k, blocks, !own && !flagged) || threadIdx.x) return;
   if (!own && target_of(s, k) && target_of(s, k)->to) *(volatile unsigned *)s.targets[k].stored = round + 1;
   if (!own && !flagged && row_of(s, k).raise) store_flag(row_of(s, k).raise, round + 1);
-  last_row(s, SCATTERED ? (unsigned)s.n_rows : send_rows(s), round);
+  last_row(s, rows, round);
 }
 
 /* The value of edge e of a shared root in field f: its first number. */

@@ -73,7 +73,7 @@ template <typename T, int FLAGGED>
 __global__ void __launch_bounds__(BLOCK)
     send_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most)
 {
-  send_row<T, FLAGGED>(s, (int)blockIdx.y, waits, most);
+  send_row<T, FLAGGED>(s, (int)blockIdx.y, gridDim.y, waits, most);
 }
 
 template <typename T, int FLAGGED>
@@ -88,18 +88,25 @@ template <typename T, int FLAGGED>
 __global__ void __launch_bounds__(BLOCK, SCATTERED_RESIDENT)
     send_scattered_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most)
 {
-  send_row<T, FLAGGED, true>(s, (int)blockIdx.y, waits, most);
+  send_row<T, FLAGGED, true>(s, (int)blockIdx.y, gridDim.y, waits, most);
 }
 
-/* Their own edges, which nobody waits for and nobody counts. */
+/* Own edges that are apart, which nobody waits for and nobody counts.  They begin beside the send of the messages: each
+ * of its blocks has waited for whatever came before (state_of) when it lets the next kernel begin, so what that has
+ * written is here, behind a fence.  One block waits for the messages in the end, since what comes next waits for this
+ * kernel alone, and may write what they are packed from. */
 template <typename T>
 __global__ void __launch_bounds__(BLOCK, SCATTERED_RESIDENT)
     own_scattered_kernel(const __grid_constant__ gik_exchange_step s)
 {
   const scattered_side<T> to = {(T *)s.to, &s.own_to, s.to_stride}, from = {(T *)s.from, &s.own_from, s.from_stride};
-  after_last_launch();
+  if (s.n_rows)
+    __threadfence();
+  else
+    after_last_launch();
   next_launch();
   move_scattered(s.op, to, from, share_of(s.own, gridDim.x), s.fields, s.roots.shared);
+  if (s.n_rows && !blockIdx.x) after_last_launch();
 }
 
 template <typename T>
@@ -231,25 +238,21 @@ gable_status launch_rows(const char *name, const gik_exchange_step *s, void *str
   return on.status(name);
 }
 
-/* Messages, which others wait for, then own edges. */
-gable_status send_scattered(const gik_exchange_step *s, const kernels &k, send_function messages, void *stream)
-{
-  const gable_status status =
-      launch_rows("forest send", s, stream, messages, FREE_SLOTS, s->largest, (unsigned)s->n_rows);
-  if (status || !s->own) return status;
-  ++*s->launches;
-  return dependent_launch("forest own edges", stream, k.own_scattered, row_blocks(s->own, GIK_SCATTERED_BLOCKS), BLOCK,
-                          0, *s);
-}
-
 gable_status send(const gik_exchange_step *s, void *stream)
 {
   const kernels k = kernels_for(s->unit);
   const int flagged = !s->flagged ? NO_FLAGGED : s->flagged == s->n_rows ? ALL_FLAGGED : EITHER;
-  const bool plain = !s->own && all_plain(s, GABLE_FOREST_OP_REPLACE);
-  if (s->scattered_blocks && !plain) return send_scattered(s, k, k.send_scattered[flagged], stream);
-  return launch_rows("forest send", s, stream, plain ? send_plain_kernel : k.send[flagged], FREE_SLOTS,
-                     send_numbers(*s), send_rows(*s));
+  const bool apart = s->own_apart, plain = (apart || !s->own) && all_plain(s, GABLE_FOREST_OP_REPLACE);
+  const gable_status status =
+      launch_rows("forest send", s, stream,
+                  plain                 ? send_plain_kernel
+                  : s->scattered_blocks ? k.send_scattered[flagged]
+                                        : k.send[flagged],
+                  FREE_SLOTS, apart ? s->largest : send_numbers(*s), apart ? (unsigned)s->n_rows : send_rows(*s));
+  if (status || !apart) return status;
+  ++*s->launches; /* behind the messages, which others wait for */
+  return dependent_launch("forest own edges", stream, k.own_scattered, row_blocks(s->own, GIK_SCATTERED_BLOCKS), BLOCK,
+                          0, *s);
 }
 
 gable_status receive(const gik_exchange_step *s, void *stream)

@@ -246,6 +246,7 @@ typedef struct gik_exchange_step {
   int atomics;          /* 1: roots take values in no fixed order; no root is shared then */
   int flagged;          /* so many rows are of flagged words; of a receive all or none */
   int scattered_blocks; /* GPU: > 0: by the kernels for long rows, so many blocks for the largest */
+  int own_apart;        /* GPU: 1: own edges have a launch of their own, which is of those kernels */
   int waiting;          /* GPU: blocks of a launch that waits, at most */
 
   gik_indices own_from, own_to;   /* send: of this rank's own edges */
