@@ -5,6 +5,7 @@
  * than a launch.  begin publishes where it goes, on the stream, after whatever has read the array before; the sender
  * takes that place or the slot (exchange_steps.h), and end moves what lies in the slot. */
 #include "forest/device_exchange.h"
+#include "kernels/forest/wide_tree.h"
 
 int64_t gi_device_target_least = 1 << 20, gi_device_flagged_most = GIK_FLAGGED_PARTS * GIK_FLAGGED_BYTES;
 
@@ -17,21 +18,23 @@ static int has_target(const gable_plan *p, const gi_forest_side *s, int k)
          s->map[k].n * p->item >= gi_device_target_least;
 }
 
-/* Whether incoming messages are of flagged words: all, where they have few parts; shared roots have their values from
- * slots. */
+/* Whether incoming messages are of flagged words: all, where they have few parts, and an eighth of these where roots
+ * are shared, since a thread takes a root's values itself; wide roots have theirs from slots. */
 static int are_flagged(const gable_plan *p, const gi_forest_side *s)
 {
   const int alone = p->moves == GABLE_DIRECTION_BCAST || p->options.atomics || p->forest->max_degree < 2;
+  const int wide = !alone && p->options.op != GABLE_FOREST_OP_REPLACE && p->forest->max_degree > GIK_WIDE_DEGREE;
   const int64_t bytes = p->item * p->options.fields, items = GIK_FLAGGED_BYTES / bytes;
+  const int64_t most = alone ? gi_device_flagged_most : gi_device_flagged_most / 8;
   int64_t parts = 0, all = 0;
-  if (!alone || p->moves == GABLE_DIRECTION_FETCH || !items) return 0;
+  if (wide || p->moves == GABLE_DIRECTION_FETCH || !items) return 0;
   for (int k = 0; k < s->n; k++) {
     if (k == s->self) continue;
     if (p->options.fields > 1 && s->map[k].n > items) return 0;
     parts += (s->map[k].n + items - 1) / items;
     all += s->map[k].n * bytes;
   }
-  return parts <= GIK_FLAGGED_PARTS && all <= gi_device_flagged_most;
+  return parts <= GIK_FLAGGED_PARTS && all <= most;
 }
 
 int gi_device_kinds(const gable_plan *p, int64_t *kinds)

@@ -1,8 +1,8 @@
 /* Messages of flagged words (exchange_steps.h): which messages are, senders that are as far ahead as they may and that
- * run free, messages that come in part into slots with words of earlier rounds; and the bits of random exchanges where
- * short messages go by slots with flags instead.
+ * run free, shared roots, messages that come in part into slots with words of earlier rounds; and the bits of random
+ * exchanges where short messages go by slots with flags instead.
  *
- * usage: test_flagged [place...], as "cuda:0/peer:2": senders ahead there; else all of it on the mirror. */
+ * usage: test_flagged [place...], as "cuda:0/peer:2": what kernels do, there; else all of it on the mirror. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -46,7 +46,11 @@ static gable_status kinds(gable_comm *comm, void *user)
       {32, 1, 1024, 1, GABLE_UNIT_D, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST},
       {21, 1, 600, 1, GABLE_UNIT_D, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST}, /* an item a part */
       {1, 1, 1025, 0, GABLE_UNIT_D, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST}, /* an item longer than a part */
-      {8, 2, 1, 0, GABLE_UNIT_D, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_REDUCE},       /* shared roots */
+      {8, 2, 1, 1, GABLE_UNIT_D, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_REDUCE},       /* shared roots */
+      {MOST / 8, 2, 1, 1, GABLE_UNIT_D, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_REDUCE},
+      {MOST / 8 + 1, 2, 1, 0, GABLE_UNIT_D, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_REDUCE},
+      {130, 65, 1, 0, GABLE_UNIT_D, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_REDUCE}, /* wide roots */
+      {130, 65, 1, 1, GABLE_UNIT_D, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_REDUCE},
       {8, 2, 1, 1, GABLE_UNIT_D, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_BCAST},
   };
   (void)user;
@@ -262,6 +266,87 @@ static gable_status maps(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+/* Leaf i of each rank is root i * 7 % SHARED_ROOTS of rank 0, but every 50th, which is one of ten: roots of up to 12
+ * leaves in parts and on both ranks, one of a single leaf, and more than a thread takes. */
+enum { SHARED_LEAVES = 3000, SHARED_ROOTS = 997 };
+
+static gable_exchange *onto_shared(gable_comm *comm, gable_plan_options o, gable_space space)
+{
+  const int rank = gable_comm_rank(comm), n = rank > 1 ? 0 : SHARED_LEAVES;
+  gable_root *root = calloc(SHARED_LEAVES, sizeof *root);
+  CHECK(root, "no memory");
+  for (int i = 0; i < n; i++) root[i] = (gable_root){0, i % 50 == 49 ? i / 50 % 10 : i * 7 % SHARED_ROOTS};
+  if (n) root[0].index = SHARED_ROOTS + rank;
+  o.direction = GABLE_DIRECTION_REDUCE;
+  o.root_space = o.leaf_space = space;
+  o.root_stride = SHARED_ROOTS + 2;
+  o.leaf_stride = SHARED_LEAVES;
+  gable_exchange *x = forest_exchange(comm, rank ? 0 : SHARED_ROOTS + 2, n, NULL, root, &o);
+  free(root);
+  return x;
+}
+
+/* Sums onto shared roots have the bits of those between arrays in host memory. */
+static gable_status shared_roots(gable_comm *comm, void *user)
+{
+  static const struct {
+    int bytes, fields, count;
+    gable_unit_type unit;
+    gable_forest_op op;
+  } cases[] = {{8, 1, 1, GABLE_UNIT_D, GABLE_FOREST_OP_SUM},
+               {1, 1, 1, GABLE_UNIT_CHAR, GABLE_FOREST_OP_SUM},
+               {4, 1, 1, GABLE_UNIT_I32, GABLE_FOREST_OP_BXOR},
+               {4, 1, 3, GABLE_UNIT_S, GABLE_FOREST_OP_SUM},
+               {16, 1, 1, GABLE_UNIT_Z, GABLE_FOREST_OP_SUM},
+               {1, 2, 1, GABLE_UNIT_UCHAR, GABLE_FOREST_OP_SUM},
+               {16, 1, 1, GABLE_UNIT_PAIR_I64, GABLE_FOREST_OP_MAXLOC},
+               {8, 1, 2, GABLE_UNIT_D, GABLE_FOREST_OP_REPLACE}};
+  const int rank = gable_comm_rank(comm);
+  gable_context *ctx = gable_comm_context(comm);
+  (void)user;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const size_t item = (size_t)(cases[k].bytes * cases[k].fields * cases[k].count);
+    const size_t bytes[2] = {(SHARED_ROOTS + 2) * item, SHARED_LEAVES * item};
+    gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+    char *host[2], *found = malloc(bytes[1]);
+    void *there[2];
+    o.unit = cases[k].unit;
+    o.op = cases[k].op;
+    o.fields = cases[k].fields;
+    o.count = cases[k].count;
+    gable_exchange *on_host = onto_shared(comm, o, GABLE_SPACE_HOST);
+    gable_exchange *on_device = onto_shared(comm, o, GABLE_SPACE_DEVICE);
+    const gik_exchange_step *s = &on_device->device->receive;
+    CHECK(rank || (s->flagged == 1 && s->roots.n > 900), "case %zu: %d flagged, %d shared roots", k, s->flagged,
+          (int)s->roots.n);
+    for (int a = 0; a < 2; a++) CHECK_OK(gable_device_alloc(ctx, bytes[a], &there[a]));
+    for (int a = 0; a < 2; a++) host[a] = calloc(1, bytes[a]);
+    for (int round = 0; round < 2 * GIK_FLAGGED_SLOTS + 1; round++) {
+      for (int a = 0; a < 2; a++) {
+        for (size_t i = 0; i < bytes[a]; i++) { /* no NaN: the sign and the exponent of numbers near 1 */
+          const int high = cases[k].bytes == 1 || i % (cases[k].bytes > 4 ? 8 : 4) + 2 < (cases[k].bytes > 4 ? 8u : 4u);
+          host[a][i] = high ? (char)(i * 7 + i / 251 + 29 * (size_t)(round + rank)) : 0x3f;
+        }
+        CHECK_OK(gable_device_copy_in(ctx, there[a], host[a], bytes[a], NULL));
+      }
+      CHECK_OK(gable_reduce_begin(on_host, host[1], host[0]));
+      CHECK_OK(gable_exchange_end(on_host));
+      CHECK_OK(gable_reduce_begin(on_device, there[1], there[0]));
+      CHECK_OK(gable_exchange_end(on_device));
+      CHECK_OK(gable_exchange_wait(on_device));
+      CHECK_OK(gable_device_copy_out(ctx, found, there[0], bytes[0], NULL));
+      CHECK_OK(gable_device_synchronise(ctx, NULL));
+      CHECK(rank || !memcmp(found, host[0], bytes[0]), "case %zu, round %d: other bits", k, round);
+    }
+    gable_exchange_destroy(&on_host);
+    gable_exchange_destroy(&on_device);
+    for (int a = 0; a < 2; a++) gable_device_free(ctx, &there[a]);
+    for (int a = 0; a < 2; a++) free(host[a]);
+    free(found);
+  }
+  return GABLE_OK;
+}
+
 /* A message whose word `missing` never comes, whose slot has those of GIK_FLAGGED_SLOTS rounds ago. */
 static gable_status in_part(gable_comm *comm, void *user)
 {
@@ -304,11 +389,13 @@ int main(int argc, char **argv)
   for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], ahead, NULL));
   for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], alignments, NULL));
   for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], maps, NULL));
+  for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], shared_roots, NULL));
   if (argc > 1) return 0;
   CHECK_OK(gable_comm_run("mirror/peer:2", kinds, NULL));
   CHECK_OK(gable_comm_run("mirror/peer:2", ahead, NULL));
   CHECK_OK(gable_comm_run("mirror/peer:2", alignments, NULL));
   CHECK_OK(gable_comm_run("mirror/peer:2", maps, NULL));
+  CHECK_OK(gable_comm_run("mirror/peer:2", shared_roots, NULL));
   CHECK_OK(gable_comm_run("mirror/peer:2", free_running, NULL));
   for (int k = 0; k < 3; k++) CHECK_OK(gable_comm_run("mirror/peer:2", in_part, &missing[k]));
   gi_device_flagged_most = 0;

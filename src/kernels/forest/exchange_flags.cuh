@@ -240,6 +240,37 @@ static __device__ bool take_flagged(const gik_exchange_step &s, const gik_row &r
   return here;
 }
 
+/* A number of a flagged message's part: the words that it lies in. */
+template <typename T> struct flagged_number {
+  enum { WORDS = (sizeof(T) + 3) / 4 };
+  unsigned half[WORDS];
+
+  /* Whether they are of the round, counted from 1. */
+  __device__ __forceinline__ bool load(const char *words, unsigned round)
+  {
+    bool all = true;
+#pragma unroll
+    for (int j = 0; j < WORDS; j++) {
+      unsigned long long v;
+      asm volatile("ld.relaxed.sys.global.b64 %0, [%1];" : "=l"(v) : "l"(words + 8 * j));
+      half[j] = (unsigned)v;
+      all &= v >> 32 == round;
+    }
+    return all;
+  }
+
+  /* byte: where it begins in the part. */
+  __device__ __forceinline__ T number(unsigned byte) const
+  {
+    T value;
+    if (sizeof(T) == 1)
+      *(unsigned char *)&value = (unsigned char)(half[0] >> 8 * (byte % 4));
+    else
+      memcpy(&value, half, sizeof value);
+    return value;
+  }
+};
+
 /* A kernel of one block for steps whose blocks are too many to wait. */
 static __global__ void __launch_bounds__(BLOCK) await_kernel(const __grid_constant__ gik_exchange_step s, int what)
 {

@@ -308,12 +308,20 @@ static inline int64_t send_numbers(const gik_exchange_step &s)
   return s.own * s.width > s.largest ? s.own * s.width : s.largest;
 }
 
+/* Of shared roots, as row_blocks counts: a thread has one number, of wide ones a warp. */
+GI_HD int64_t narrow_numbers(const gik_exchange_step &s)
+{
+  return (s.roots.n - s.roots.wide) * s.fields * s.width * UNROLL;
+}
+
+GI_HD int64_t wide_numbers(const gik_exchange_step &s)
+{
+  return s.roots.wide * s.fields * s.width * LANES * UNROLL;
+}
+
 static inline int64_t receive_numbers(const gik_exchange_step &s)
 {
-  const gik_shared_roots &q = s.roots;
-  const int64_t roots = s.fields * s.width;
-  const int64_t numbers[] = {receive_rows_of(s).messages ? s.largest : 0, (q.n - q.wide) * roots,
-                             q.wide * roots * LANES * UNROLL};
+  const int64_t numbers[] = {receive_rows_of(s).messages ? s.largest : 0, narrow_numbers(s), wide_numbers(s)};
   int64_t most = 0;
   for (int k = 0; k < 3; k++) most = numbers[k] > most ? numbers[k] : most;
   return most;
@@ -377,8 +385,7 @@ static __device__ bool last_row(const gik_exchange_step &s, unsigned count, unsi
   return last;
 }
 
-/* The block's share of row k of a send.  SCATTERED, here and below: of a step with scattered_blocks, whose own edges
- * are apart. */
+/* The block's share of message k of a send.  SCATTERED, here and below: of a step with scattered_blocks. */
 template <typename T, bool SCATTERED>
 static __device__ __forceinline__ void pack_share(const gik_exchange_step &s, int k, unsigned round, const share &of)
 {
@@ -386,12 +393,6 @@ static __device__ __forceinline__ void pack_share(const gik_exchange_step &s, in
     const scattered_side<T> to = {(T *)message_at(s, k, round), nullptr, of.n()};
     const scattered_side<T> from = {(T *)s.from, &row_of(s, k).mine, s.from_stride};
     move_scattered(GABLE_FOREST_OP_REPLACE, to, from, of, s.fields, nullptr);
-  } else if (k == s.n_rows) {
-    const side<T> to = {(T *)s.to, s.own_to, s.to_stride}, from = {(T *)s.from, s.own_from, s.from_stride};
-    if (s.atomics)
-      move_atomically(s.op, to, from, of, s.fields, s.width);
-    else
-      move_items(s.op, to, from, of, s.fields, s.width, s.roots.shared);
   } else {
     const side<T> to = {(T *)message_at(s, k, round), from_first(of.begin), of.n()};
     const side<T> from = {(T *)s.from, row_of(s, k).mine, s.from_stride};
@@ -399,8 +400,8 @@ static __device__ __forceinline__ void pack_share(const gik_exchange_step &s, in
   }
 }
 
-/* Which messages of a step are of flagged words. */
-enum { NO_FLAGGED, ALL_FLAGGED, EITHER };
+/* Which messages of a step are of flagged words.  FLAGGED_SHARED: all, of a receive with shared roots. */
+enum { NO_FLAGGED, ALL_FLAGGED, EITHER, FLAGGED_SHARED };
 
 /* Whether row k, a message, is. */
 template <int FLAGGED> static __device__ __forceinline__ bool is_flagged(const gik_exchange_step &s, int k)
@@ -408,67 +409,154 @@ template <int FLAGGED> static __device__ __forceinline__ bool is_flagged(const g
   return FLAGGED == ALL_FLAGGED || (FLAGGED == EITHER && row_of(s, k).flagged);
 }
 
-/* Row k of a send, of so many: a message, or behind them the own edges. */
-template <typename T, int FLAGGED, bool SCATTERED = false>
-static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int k, unsigned rows, bool waits,
-                                                unsigned most)
+/* The block's share of the own edges, which nobody waits for, so that no round is asked for or counted. */
+template <typename T> static __device__ __forceinline__ void move_own(const gik_exchange_step &s, unsigned most)
 {
+  const side<T> to = {(T *)s.to, s.own_to, s.to_stride}, from = {(T *)s.from, s.own_from, s.from_stride};
+  const unsigned blocks = row_blocks(s.own * s.width, most);
+  after_last_launch();
+  next_launch();
+  if (blockIdx.x >= blocks) return;
+  if (s.atomics)
+    move_atomically(s.op, to, from, share_of(s.own, blocks), s.fields, s.width);
+  else
+    move_items(s.op, to, from, share_of(s.own, blocks), s.fields, s.width, s.roots.shared);
+}
+
+/* Row k of a send: a message, or behind them the own edges. */
+template <typename T, int FLAGGED, bool SCATTERED = false>
+static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int k, bool waits, unsigned most)
+{
+  if (!SCATTERED && k == s.n_rows) return move_own<T>(s, most);
   const state now = state_of(s);
   const unsigned round = now.round;
-  const bool own = !SCATTERED && k == s.n_rows, flagged = !own && is_flagged<FLAGGED>(s, k);
-  const unsigned blocks = row_blocks(own ? s.own * s.width : gik_row_numbers(&row_of(s, k), s.width), most);
+  const bool flagged = is_flagged<FLAGGED>(s, k);
+  const unsigned blocks = row_blocks(gik_row_numbers(&row_of(s, k), s.width), most);
   const unsigned parts = flagged ? (unsigned)row_of(s, k).parts : 1;
   if (blockIdx.x >= blocks) return;
-  if (!flagged && !await_rows(s, waits ? FREE_SLOTS : 0, now, own ? 0 : k, own ? 0 : k + 1)) return;
+  if (!flagged && !await_rows(s, waits ? FREE_SLOTS : 0, now, k, k + 1)) return;
 #pragma unroll 1
   for (unsigned j = flagged ? blockIdx.x : 0; j < parts; j += blocks) {
     const gik_flagged_part p = flagged ? gik_flagged_part_of(&row_of(s, k), j, s.fields * s.item) : gik_flagged_part{};
-    pack_share<T, SCATTERED>(s, k, round, flagged ? share_of(p) : share_of(own ? s.own : row_of(s, k).mine.n, blocks));
+    pack_share<T, SCATTERED>(s, k, round, flagged ? share_of(p) : share_of(row_of(s, k).mine.n, blocks));
     if (!flagged) break;
     if (!store_flagged(s, row_of(s, k), p, now)) return;
     if (j + blocks < parts) __syncthreads(); /* flagged_copy() has been read */
   }
-  if (!last_of_row(s, (unsigned)k, blocks, !own && !flagged) || threadIdx.x) return;
-  if (!own && target_of(s, k) && target_of(s, k)->to) *(volatile unsigned *)s.targets[k].stored = round + 1;
-  if (!own && !flagged && row_of(s, k).raise) store_flag(row_of(s, k).raise, round + 1);
-  last_row(s, rows, round);
+  if (!last_of_row(s, (unsigned)k, blocks, !flagged) || threadIdx.x) return;
+  if (target_of(s, k) && target_of(s, k)->to) *(volatile unsigned *)s.targets[k].stored = round + 1;
+  if (!flagged && row_of(s, k).raise) store_flag(row_of(s, k).raise, round + 1);
+  last_row(s, (unsigned)s.n_rows, round);
 }
 
-/* The value of edge e of a shared root in field f: its first number. */
-template <typename T>
-static __device__ __forceinline__ const T *value_of(const gik_exchange_step &s, unsigned round, int64_t f, int64_t e)
+/* An edge of a shared root: gik_shared_roots.row and .item. */
+struct edge {
+  int row;
+  int64_t item;
+};
+
+static __device__ __forceinline__ edge edge_of(const gik_exchange_step &s, int64_t e)
 {
-  const int k = s.roots.row[e];
-  if (k == s.n_rows) return (const T *)s.from + (f * s.from_stride + s.roots.item[e]) * s.width;
-  const gik_row &r = row_of(s, k);
-  return (const T *)r.slot[round % 2] + (f * r.mine.n + s.roots.item[e]) * s.width;
+  return {s.roots.row[e], s.roots.item[e]};
 }
 
+/* Its value in field f: its first number. */
 template <typename T>
-static __device__ __forceinline__ T *reply_to(const gik_exchange_step &s, unsigned round, int64_t f, int64_t e)
+static __device__ __forceinline__ const T *value_of(const gik_exchange_step &s, unsigned round, int64_t f,
+                                                    const edge &e)
 {
-  const int k = s.roots.row[e];
-  if (k == s.n_rows) return (T *)s.update + (f * s.from_stride + s.roots.item[e]) * s.width;
-  return (T *)s.reply[k].slot[round % 2] + (f * row_of(s, k).mine.n + s.roots.item[e]) * s.width;
+  if (e.row == s.n_rows) return (const T *)s.from + (f * s.from_stride + e.item) * s.width;
+  const gik_row &r = row_of(s, e.row);
+  return (const T *)r.slot[round % 2] + (f * r.mine.n + e.item) * s.width;
 }
 
-/* Each number of each shared root has a thread.  fetch: replies go out too. */
 template <typename T>
-static __device__ void combine_shared(const gik_exchange_step &s, unsigned round, bool fetch, int64_t first,
-                                      int64_t step)
+static __device__ __forceinline__ T *reply_to(const gik_exchange_step &s, unsigned round, int64_t f, const edge &e)
+{
+  if (e.row == s.n_rows) return (T *)s.update + (f * s.from_stride + e.item) * s.width;
+  return (T *)s.reply[e.row].slot[round % 2] + (f * row_of(s, e.row).mine.n + e.item) * s.width;
+}
+
+/* Edges of a root whose values are loaded at once. */
+enum { EDGES = 4 };
+
+/* Number w of the values in field f. */
+template <typename T>
+static __device__ __forceinline__ void load_values(const gik_exchange_step &s, unsigned round, int64_t f, int64_t w,
+                                                   const edge (&e)[EDGES], T (&value)[EDGES])
+{
+  const T *at[EDGES];
+#pragma unroll
+  for (int u = 0; u < EDGES; u++) at[u] = value_of<T>(s, round, f, e[u]) + w;
+#pragma unroll
+  for (int u = 0; u < EDGES; u++) value[u] = *at[u];
+}
+
+/* The same where messages are of flagged words: once all are of this round; false: it has waited in vain.  An own edge
+ * loads some message's words, too, and another one twice, so that no load needs a branch. */
+template <typename T>
+static __device__ __forceinline__ bool take_values(const gik_exchange_step &s, state now, int64_t f, int64_t w,
+                                                   const edge (&e)[EDGES], T (&value)[EDGES])
+{
+  const char *words[EDGES];
+  unsigned byte[EDGES];
+  const T *own[EDGES];
+#pragma unroll
+  for (int u = 0; u < EDGES; u++) {
+    const bool here = e[u].row == s.n_rows;
+    const gik_row &r = row_of(s, here ? 0 : e[u].row);
+    const unsigned item = here ? 0 : (unsigned)e[u].item;
+    const gik_flagged_part p = gik_flagged_part_of(&r, item / (unsigned)r.flagged, s.fields * s.item);
+    byte[u] = (unsigned)((f * p.items + (item - p.first)) * s.width + w) * (unsigned)sizeof(T);
+    words[u] = words_of(r, p, now.round) + byte[u] / 4 * 8;
+    own[u] = here ? value_of<T>(s, now.round, f, e[u]) + w : (const T *)words[u];
+  }
+  unsigned long long until = 0;
+  for (unsigned polls = 1;; polls++) {
+    int missing = -1;
+#pragma unroll
+    for (int u = 0; u < EDGES; u++) {
+      flagged_number<T> v;
+      const bool all = v.load(words[u], now.round + 1);
+      const T mine = *own[u];
+      const bool here = e[u].row == s.n_rows;
+      value[u] = here ? mine : v.number(byte[u]);
+      if (!here && !all) missing = e[u].row;
+    }
+    if (missing < 0) return true;
+    if (!goes_on(s, polls, &until, row_of(s, missing).rank)) return false;
+  }
+}
+
+/* Each number of each shared root has a thread; false: one of its values was awaited in vain.  fetch: replies go out
+ * too. */
+template <typename T, bool FLAGGED>
+static __device__ __forceinline__ bool combine_shared(const gik_exchange_step &s, state now, bool fetch, int64_t first,
+                                                      int64_t step)
 {
   const gik_shared_roots &q = s.roots;
   const int64_t n = q.n - q.wide;
   for (int64_t e = first; e < n * s.fields * s.width; e += step) {
-    const int64_t w = e % s.width, r = e / s.width % n, f = e / s.width / n;
+    const int64_t w = e % s.width, r = e / s.width % n, f = e / s.width / n, end = q.ptr[r + 1];
     T *root = (T *)s.to + (f * s.to_stride + q.root[r]) * s.width + w;
     T sum = *root;
-    for (int64_t k = q.ptr[r]; k < q.ptr[r + 1]; k++) {
-      if (fetch) reply_to<T>(s, round, f, k)[w] = sum;
-      sum = combine(s.op, sum, value_of<T>(s, round, f, k)[w]);
+    for (int64_t k = q.ptr[r]; k < end; k += EDGES) {
+      edge edges[EDGES];
+      T value[EDGES];
+#pragma unroll
+      for (int u = 0; u < EDGES; u++) edges[u] = edge_of(s, k + u < end ? k + u : end - 1);
+      if (FLAGGED && !take_values(s, now, f, w, edges, value)) return false;
+      if (!FLAGGED) load_values(s, now.round, f, w, edges, value);
+#pragma unroll
+      for (int u = 0; u < EDGES; u++) {
+        if (k + u >= end) break;
+        if (fetch) reply_to<T>(s, now.round, f, edges[u])[w] = sum;
+        sum = combine(s.op, sum, value[u]);
+      }
     }
     *root = sum;
   }
+  return true;
 }
 
 /* Each number of each wide root has a warp.  O: int or called_op. */
@@ -486,7 +574,7 @@ static __device__ void combine_wide(const gik_exchange_step &s, O op, unsigned r
       T v[TREE_BLOCK / LANES];
 #pragma unroll
       for (int u = 0; u < TREE_BLOCK / LANES; u++)
-        if (lane + u * LANES < n) v[u] = value_of<T>(s, round, f, from + at + lane + u * LANES)[w];
+        if (lane + u * LANES < n) v[u] = value_of<T>(s, round, f, edge_of(s, from + at + lane + u * LANES))[w];
 #pragma unroll
       for (int u = 1; u < TREE_BLOCK / LANES; u++)
         if (lane + u * LANES < n) v[0] = combine(op, v[0], v[u]);
@@ -533,21 +621,23 @@ static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, c
 {
   const state now = state_of(s);
   const unsigned round = now.round;
-  constexpr bool ROOTS = FLAGGED != ALL_FLAGGED; /* flagged messages are for roots of one edge each */
-  const bool shared = ROOTS && k >= rows.messages, wide = ROOTS && k >= rows.messages + rows.narrow;
-  const bool flagged = !shared && is_flagged<FLAGGED>(s, k);
-  const int64_t numbers = wide     ? s.roots.wide * s.fields * LANES * UNROLL * s.width
-                          : shared ? (s.roots.n - s.roots.wide) * s.fields * s.width
-                                   : gik_row_numbers(&row_of(s, k), s.width);
+  constexpr bool NARROW = FLAGGED != ALL_FLAGGED, WIDE = FLAGGED == NO_FLAGGED || FLAGGED == EITHER;
+  const bool shared = NARROW && k >= rows.messages, wide = WIDE && k >= rows.messages + rows.narrow;
+  const bool flagged = !WIDE || (FLAGGED == EITHER && s.flagged);
+  const int64_t numbers = wide ? wide_numbers(s) : shared ? narrow_numbers(s) : gik_row_numbers(&row_of(s, k), s.width);
   const unsigned blocks = row_blocks(numbers, most);
   const int64_t first = blockIdx.x * BLOCK + threadIdx.x, step = (int64_t)blocks * BLOCK;
-  const unsigned parts = flagged ? (unsigned)row_of(s, k).parts : 1;
+  const unsigned parts = flagged && !shared ? (unsigned)row_of(s, k).parts : 1;
   if (blockIdx.x >= blocks) return;
   if (!flagged && !await_rows(s, waits ? MESSAGES : 0, now, shared ? 0 : k, shared ? s.n_rows : k + 1)) return;
-  if (ROOTS && !SCATTERED && wide) {
+  if (WIDE && !SCATTERED && wide) {
     combine_wide<T>(s, O{s.op}, round, first, step);
-  } else if (ROOTS && shared) {
-    combine_shared<T>(s, round, false, first, step);
+  } else if (FLAGGED != NO_FLAGGED && shared && flagged) {
+    if (!rows.messages && first == 0)
+      for (int j = 0; j < s.n_rows; j++) store_emptied(row_of(s, j).raise, round);
+    if (!__syncthreads_and(!now.aborted && combine_shared<T, true>(s, now, false, first, step))) return;
+  } else if (WIDE && shared) {
+    combine_shared<T, false>(s, now, false, first, step);
   } else if (!is_stored(s, k, round)) { /* else the sender has moved it */
 #pragma unroll 1
     for (unsigned j = flagged ? blockIdx.x : 0; j < parts; j += blocks) {
@@ -561,8 +651,8 @@ static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, c
     }
   }
   if (!last_of_row(s, (unsigned)k, blocks, false) || threadIdx.x || !last_row(s, rows.all(), round)) return;
-  if (FLAGGED != ALL_FLAGGED && !all_hold(s, round + 1)) return;
-  for (int j = 0; j < s.n_rows; j++)
+  const bool emptied = WIDE && all_hold(s, round + 1); /* slots of flagged words are a round later */
+  for (int j = 0; emptied && j < s.n_rows; j++)
     if (row_of(s, j).raise && !row_of(s, j).flagged) store_emptied(row_of(s, j).raise, round + 1);
 }
 

@@ -280,12 +280,19 @@ static void receive_row(const gik_exchange_step *s, const items *it, int k)
   if (!r->flagged) unpack(s, it, r, 0, r->mine.n, r->slot[s->control->round % 2]);
 }
 
-/* The value of edge e of a shared root, in field f. */
-static const char *value_of(const gik_exchange_step *s, const items *it, int64_t f, int64_t e)
+/* The value of edge e of a shared root, in field f: there, or from flagged words in value. */
+static const char *value_of(const gik_exchange_step *s, const items *it, int64_t f, int64_t e, char *value)
 {
   const int k = s->roots.row[e];
-  if (k == s->n_rows) return s->from + (f * s->from_stride + s->roots.item[e]) * it->bytes;
-  return s->rows[k].slot[s->control->round % 2] + (f * s->rows[k].mine.n + s->roots.item[e]) * it->bytes;
+  const int64_t item = s->roots.item[e];
+  if (k == s->n_rows) return s->from + (f * s->from_stride + item) * it->bytes;
+  const gik_row *r = &s->rows[k];
+  if (!r->flagged) return r->slot[s->control->round % 2] + (f * r->mine.n + item) * it->bytes;
+  const gik_flagged_part p = part_of(s, r, (int)(item / r->flagged));
+  const char *words = (const char *)words_of(r, &p, s->control->round);
+  const int64_t first = (f * p.items + item - p.first) * it->bytes;
+  for (int64_t b = 0; b < it->bytes; b++) value[b] = words[(first + b) / 4 * 8 + (first + b) % 4];
+  return value;
 }
 
 static void receive_root(const gik_exchange_step *s, const items *it, int64_t f, int64_t r)
@@ -295,11 +302,12 @@ static void receive_root(const gik_exchange_step *s, const items *it, int64_t f,
   const gik_tree tree = {it->op, it->copy, it->width, s->lanes};
   const int wide = r >= q->n - q->wide;
   char *root = s->to + (f * s->to_stride + q->root[r]) * it->bytes;
+  _Alignas(16) char value[GIK_FLAGGED_BYTES];
   for (int64_t e = q->ptr[r]; e < q->ptr[r + 1]; e++)
     if (wide)
-      gik_tree_feed(&tree, e - q->ptr[r], value_of(s, it, f, e), &one);
+      gik_tree_feed(&tree, e - q->ptr[r], value_of(s, it, f, e, value), &one);
     else
-      it->op->strided(root, 1, value_of(s, it, f, e), 1, 1, it->width);
+      it->op->strided(root, 1, value_of(s, it, f, e, value), 1, 1, it->width);
   if (wide) gik_tree_finish(&tree, q->ptr[r + 1] - q->ptr[r], root);
 }
 
@@ -344,7 +352,7 @@ static gable_status fetch(const gik_exchange_step *s, void *stream)
       char *root = s->to + (f * s->to_stride + q->root[r]) * it.bytes;
       for (int64_t e = q->ptr[r]; e < q->ptr[r + 1]; e++) {
         memcpy(reply_to(s, &it, f, e), root, (size_t)it.bytes);
-        it.op->strided(root, 1, value_of(s, &it, f, e), 1, 1, it.width);
+        it.op->strided(root, 1, value_of(s, &it, f, e, NULL), 1, 1, it.width);
       }
     }
   s->control->round = round + 1;

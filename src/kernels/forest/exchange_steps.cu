@@ -31,6 +31,7 @@ using gik::EITHER;
 using gik::empty_kernel;
 using gik::filled_kernel;
 using gik::flagged_copy;
+using gik::FLAGGED_SHARED;
 using gik::FREE_SLOTS;
 using gik::last_of_row;
 using gik::last_row;
@@ -38,6 +39,7 @@ using gik::launches;
 using gik::MESSAGES;
 using gik::most_blocks;
 using gik::move_scattered;
+using gik::narrow_numbers;
 using gik::next_launch;
 using gik::NO_FLAGGED;
 using gik::publish_kernel;
@@ -73,11 +75,11 @@ template <typename T, int FLAGGED>
 __global__ void __launch_bounds__(BLOCK)
     send_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most)
 {
-  send_row<T, FLAGGED>(s, (int)blockIdx.y, gridDim.y, waits, most);
+  send_row<T, FLAGGED>(s, (int)blockIdx.y, waits, most);
 }
 
 template <typename T, int FLAGGED>
-__global__ void __launch_bounds__(BLOCK, FLAGGED == NO_FLAGGED ? 2 : 1)
+__global__ void __launch_bounds__(BLOCK, 2)
     receive_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most, receive_rows rows)
 {
   receive_row<T, int, FLAGGED>(s, rows, (int)blockIdx.y, waits, most);
@@ -88,7 +90,7 @@ template <typename T, int FLAGGED>
 __global__ void __launch_bounds__(BLOCK, SCATTERED_RESIDENT)
     send_scattered_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most)
 {
-  send_row<T, FLAGGED, true>(s, (int)blockIdx.y, gridDim.y, waits, most);
+  send_row<T, FLAGGED, true>(s, (int)blockIdx.y, waits, most);
 }
 
 /* Own edges that are apart, which nobody waits for and nobody counts.  They begin beside the send of the messages: each
@@ -169,11 +171,11 @@ template <typename T>
 __global__ void __launch_bounds__(BLOCK)
     fetch_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most)
 {
+  const unsigned blocks = row_blocks(narrow_numbers(s), most);
   const state now = state_of(s);
   const unsigned round = now.round;
-  const unsigned blocks = row_blocks(s.roots.n * s.fields * s.width, most);
   if (blockIdx.x >= blocks || !await_rows(s, waits ? MESSAGES | REPLY_SLOTS : 0, now, 0, s.n_rows)) return;
-  combine_shared<T>(s, round, true, blockIdx.x * BLOCK + threadIdx.x, (int64_t)blocks * BLOCK);
+  combine_shared<T, false>(s, now, true, blockIdx.x * BLOCK + threadIdx.x, (int64_t)blocks * BLOCK);
   if (!last_of_row(s, 0, blocks, true) || threadIdx.x) return;
   last_row(s, 1, round);
   if (!all_hold(s, round + 1)) return;
@@ -190,7 +192,7 @@ typedef void (*receive_function)(gik_exchange_step, bool, unsigned, receive_rows
 typedef struct kernels {
   send_function send[3], send_scattered[3]; /* NO_FLAGGED, ALL_FLAGGED, EITHER */
   own_function own_scattered;
-  receive_function receive[2], receive_scattered;
+  receive_function receive, receive_flagged, receive_flagged_shared, receive_scattered;
   send_function fetch;
 } kernels;
 
@@ -199,7 +201,9 @@ template <typename T> kernels kernels_of()
   return {{send_kernel<T, NO_FLAGGED>, send_kernel<T, ALL_FLAGGED>, send_kernel<T, EITHER>},
           {send_scattered_kernel<T, NO_FLAGGED>, send_scattered_kernel<T, EITHER>, send_scattered_kernel<T, EITHER>},
           own_scattered_kernel<T>,
-          {receive_kernel<T, NO_FLAGGED>, receive_kernel<T, ALL_FLAGGED>},
+          receive_kernel<T, NO_FLAGGED>,
+          receive_kernel<T, ALL_FLAGGED>,
+          receive_kernel<T, FLAGGED_SHARED>,
           receive_scattered_kernel<T>,
           fetch_kernel<T>};
 }
@@ -263,14 +267,16 @@ gable_status receive(const gik_exchange_step *s, void *stream)
   return launch_rows("forest receive", s, stream,
                      plain                 ? receive_plain_kernel
                      : s->scattered_blocks ? k.receive_scattered
-                                           : k.receive[s->flagged > 0],
+                     : !s->flagged         ? k.receive
+                     : s->roots.n          ? k.receive_flagged_shared
+                                           : k.receive_flagged,
                      MESSAGES, receive_numbers(*s), rows.all(), rows);
 }
 
 gable_status fetch(const gik_exchange_step *s, void *stream)
 {
-  return launch_rows("forest fetch", s, stream, kernels_for(s->unit).fetch, MESSAGES | REPLY_SLOTS,
-                     s->roots.n * s->fields * s->width, s->roots.n > 0);
+  return launch_rows("forest fetch", s, stream, kernels_for(s->unit).fetch, MESSAGES | REPLY_SLOTS, narrow_numbers(*s),
+                     s->roots.n > 0);
 }
 
 gable_status one_block(const char *name, void (*kernel)(gik_exchange_step), const gik_exchange_step *s, void *stream)
@@ -322,9 +328,9 @@ gable_status load()
     const kernels k = kernels_for((gable_unit_type)unit);
     for (send_function f : k.send) GI_TRY(load_one((const void *)f));
     for (send_function f : k.send_scattered) GI_TRY(load_one((const void *)f));
-    for (receive_function f : k.receive) GI_TRY(load_one((const void *)f));
+    for (receive_function f : {k.receive, k.receive_flagged, k.receive_flagged_shared, k.receive_scattered})
+      GI_TRY(load_one((const void *)f));
     GI_TRY(load_one((const void *)k.own_scattered));
-    GI_TRY(load_one((const void *)k.receive_scattered));
     GI_TRY(load_one((const void *)k.fetch));
   }
 done:

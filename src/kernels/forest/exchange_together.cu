@@ -56,7 +56,7 @@ __device__ __forceinline__ int exchange_of(const together &t, int row)
 /* Each unit is compiled by itself. */
 template <typename T> __device__ __noinline__ void send_of(const gik_exchange_step &s, int k, bool waits, unsigned most)
 {
-  gik::send_row<T, gik::EITHER>(s, k, gik::send_rows(s), waits, most);
+  gik::send_row<T, gik::EITHER>(s, k, waits, most);
 }
 
 template <typename T>
