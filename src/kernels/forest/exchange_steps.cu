@@ -8,7 +8,7 @@
  *   2  the blocks of a row move its items, each its share
  *   3  the last block of a row raises the row's flag, at system scope after a fence; receive and fetch, whose slots
  *      several rows read, raise all flags at the end
- *   4  the last row counts the round
+ *   4  the last row counts the round; own edges are not counted, since nobody waits for them but the next launch
  *
  * Sums are those of the CPU bit for bit: each root has one thread, which takes its values in order, or, for a wide one,
  * a warp, which takes them by the tree. */

@@ -36,7 +36,8 @@
  * parts, which one thread block moves each and whose words stand one part after the other:
  *
  *   send     packs the part elsewhere; waits for a free slot; stores the words
- *   receive  says that the slots of earlier rounds are empty; polls every word of the part until it is of this round
+ *   receive  says that the slots of earlier rounds are empty; polls every word of the part until it is of this round,
+ *            and for a shared root the words of its values
  *
  * The receiver says so while it waits, not when it is done, so that this is a round late: there are more slots.
  *
