@@ -47,17 +47,33 @@ static void mirror_close(void *state)
   free(m);
 }
 
-/* All blocks; the lock is held. */
-static void allow(const mirror *m, int access)
+/* Here and below the lock is held. */
+static void allow(const block *b, int access)
 {
-  for (const block *b = m->blocks; b; b = b->next) mprotect(b->base, b->mapped - b->page, access);
+  mprotect(b->base, b->mapped - b->page, access);
+}
+
+static void allow_all(const mirror *m, int access)
+{
+  for (const block *b = m->blocks; b; b = b->next) allow(b, access);
+}
+
+/* One block, for a copy, whose time must not grow with the number of blocks. */
+static void open_block(const mirror *m, const block *b)
+{
+  if (!m->entered) allow(b, PROT_READ | PROT_WRITE);
+}
+
+static void close_block(const mirror *m, const block *b)
+{
+  if (!m->entered) allow(b, PROT_NONE);
 }
 
 void gi_mirror_enter(gable_context *ctx)
 {
   mirror *m = ctx->device_state;
   pthread_mutex_lock(&m->lock);
-  if (!m->entered++) allow(m, PROT_READ | PROT_WRITE);
+  if (!m->entered++) allow_all(m, PROT_READ | PROT_WRITE);
   pthread_mutex_unlock(&m->lock);
 }
 
@@ -65,11 +81,11 @@ void gi_mirror_leave(gable_context *ctx)
 {
   mirror *m = ctx->device_state;
   pthread_mutex_lock(&m->lock);
-  if (!--m->entered) allow(m, PROT_NONE);
+  if (!--m->entered) allow_all(m, PROT_NONE);
   pthread_mutex_unlock(&m->lock);
 }
 
-/* The block that p lies in, or NULL; the lock is held. */
+/* The block that p lies in, or NULL. */
 static const block *block_of(const mirror *m, const void *p)
 {
   const block *b = m->blocks;
@@ -106,9 +122,9 @@ static gable_status mirror_alloc(gable_context *ctx, size_t bytes, void **out)
   GI_REQUIRE(p != MAP_FAILED, GABLE_ERR_MEMORY, "%.1f MB of device memory: %s", (double)bytes / 1e6, strerror(errno));
   b->base = p;
   pthread_mutex_lock(&m->lock);
-  mprotect(p, b->mapped - page, PROT_READ | PROT_WRITE);
+  allow(b, PROT_READ | PROT_WRITE);
   memset(p, 0xff, bytes < POISONED ? bytes : POISONED); /* nobody may count on zeros */
-  if (!m->entered) mprotect(p, b->mapped - page, PROT_NONE);
+  close_block(m, b);
   b->next = m->blocks;
   m->blocks = b;
   pthread_mutex_unlock(&m->lock);
@@ -152,11 +168,16 @@ done:
 static gable_status copy(gable_context *ctx, void *to, const void *from, const void *device, size_t bytes)
 {
   gable_status status = GABLE_OK;
+  mirror *m = ctx->device_state;
   GI_TRY(gi_mirror_require(ctx, device, bytes, "a copy's device side"));
   GI_TRY(require_host(ctx, device == to ? from : to));
-  gi_mirror_enter(ctx);
-  if (bytes) memcpy(to, from, bytes);
-  gi_mirror_leave(ctx);
+  if (!bytes) goto done;
+  pthread_mutex_lock(&m->lock);
+  const block *b = block_of(m, device);
+  open_block(m, b);
+  memcpy(to, from, bytes);
+  close_block(m, b);
+  pthread_mutex_unlock(&m->lock);
 done:
   return status;
 }
@@ -176,11 +197,16 @@ static gable_status mirror_copy_out(gable_context *ctx, void *host, const void *
 static gable_status mirror_fill(gable_context *ctx, void *device, int byte, size_t bytes, void *stream)
 {
   gable_status status = GABLE_OK;
+  mirror *m = ctx->device_state;
   (void)stream;
   GI_TRY(gi_mirror_require(ctx, device, bytes, "fill"));
-  gi_mirror_enter(ctx);
+  if (!bytes) goto done;
+  pthread_mutex_lock(&m->lock);
+  const block *b = block_of(m, device);
+  open_block(m, b);
   memset(device, byte, bytes);
-  gi_mirror_leave(ctx);
+  close_block(m, b);
+  pthread_mutex_unlock(&m->lock);
 done:
   return status;
 }
