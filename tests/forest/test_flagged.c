@@ -266,8 +266,8 @@ static gable_status maps(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
-/* Leaf i of each rank is root i * 7 % SHARED_ROOTS of rank 0, but every 50th, which is one of ten: roots of up to 12
- * leaves in parts and on both ranks, one of a single leaf, and more than a thread takes. */
+/* Leaf i of each rank is root i * 7 % SHARED_ROOTS of rank 0, but every 50th, which is one of ten, and leaf 0, whose
+ * root is its alone: roots of 4 to 20 leaves, more than a thread loads at once, on both ranks and in several parts. */
 enum { SHARED_LEAVES = 3000, SHARED_ROOTS = 997 };
 
 static gable_exchange *onto_shared(gable_comm *comm, gable_plan_options o, gable_space space)
