@@ -47,7 +47,7 @@ static void mirror_close(void *state)
   free(m);
 }
 
-/* Here and below the lock is held. */
+/* These two, and block_of: the lock is held. */
 static void allow(const block *b, int access)
 {
   mprotect(b->base, b->mapped - b->page, access);
@@ -56,17 +56,6 @@ static void allow(const block *b, int access)
 static void allow_all(const mirror *m, int access)
 {
   for (const block *b = m->blocks; b; b = b->next) allow(b, access);
-}
-
-/* One block, for a copy, whose time must not grow with the number of blocks. */
-static void open_block(const mirror *m, const block *b)
-{
-  if (!m->entered) allow(b, PROT_READ | PROT_WRITE);
-}
-
-static void close_block(const mirror *m, const block *b)
-{
-  if (!m->entered) allow(b, PROT_NONE);
 }
 
 void gi_mirror_enter(gable_context *ctx)
@@ -124,7 +113,7 @@ static gable_status mirror_alloc(gable_context *ctx, size_t bytes, void **out)
   pthread_mutex_lock(&m->lock);
   allow(b, PROT_READ | PROT_WRITE);
   memset(p, 0xff, bytes < POISONED ? bytes : POISONED); /* nobody may count on zeros */
-  close_block(m, b);
+  if (!m->entered) allow(b, PROT_NONE);
   b->next = m->blocks;
   m->blocks = b;
   pthread_mutex_unlock(&m->lock);
@@ -164,6 +153,22 @@ done:
   return status;
 }
 
+/* The block of p alone, for a copy, whose time must not grow with the number of blocks; the lock is held until
+ * close_block. */
+static const block *open_block(mirror *m, const void *p)
+{
+  pthread_mutex_lock(&m->lock);
+  const block *b = block_of(m, p);
+  if (!m->entered) allow(b, PROT_READ | PROT_WRITE);
+  return b;
+}
+
+static void close_block(mirror *m, const block *b)
+{
+  if (!m->entered) allow(b, PROT_NONE);
+  pthread_mutex_unlock(&m->lock);
+}
+
 /* One of to and from is device memory, the other the host's. */
 static gable_status copy(gable_context *ctx, void *to, const void *from, const void *device, size_t bytes)
 {
@@ -172,12 +177,9 @@ static gable_status copy(gable_context *ctx, void *to, const void *from, const v
   GI_TRY(gi_mirror_require(ctx, device, bytes, "a copy's device side"));
   GI_TRY(require_host(ctx, device == to ? from : to));
   if (!bytes) goto done;
-  pthread_mutex_lock(&m->lock);
-  const block *b = block_of(m, device);
-  open_block(m, b);
+  const block *b = open_block(m, device);
   memcpy(to, from, bytes);
   close_block(m, b);
-  pthread_mutex_unlock(&m->lock);
 done:
   return status;
 }
@@ -201,12 +203,9 @@ static gable_status mirror_fill(gable_context *ctx, void *device, int byte, size
   (void)stream;
   GI_TRY(gi_mirror_require(ctx, device, bytes, "fill"));
   if (!bytes) goto done;
-  pthread_mutex_lock(&m->lock);
-  const block *b = block_of(m, device);
-  open_block(m, b);
+  const block *b = open_block(m, device);
   memset(device, byte, bytes);
   close_block(m, b);
-  pthread_mutex_unlock(&m->lock);
 done:
   return status;
 }

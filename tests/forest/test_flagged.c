@@ -306,6 +306,7 @@ static gable_status shared_roots(gable_comm *comm, void *user)
   (void)user;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     const size_t item = (size_t)(cases[k].bytes * cases[k].fields * cases[k].count);
+    const size_t number = cases[k].bytes > 4 ? 8 : 4;
     const size_t bytes[2] = {(SHARED_ROOTS + 2) * item, SHARED_LEAVES * item};
     gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
     char *host[2], *found = malloc(bytes[1]);
@@ -324,8 +325,8 @@ static gable_status shared_roots(gable_comm *comm, void *user)
     for (int round = 0; round < 2 * GIK_FLAGGED_SLOTS + 1; round++) {
       for (int a = 0; a < 2; a++) {
         for (size_t i = 0; i < bytes[a]; i++) { /* no NaN: the sign and the exponent of numbers near 1 */
-          const int high = cases[k].bytes == 1 || i % (cases[k].bytes > 4 ? 8 : 4) + 2 < (cases[k].bytes > 4 ? 8u : 4u);
-          host[a][i] = high ? (char)(i * 7 + i / 251 + 29 * (size_t)(round + rank)) : 0x3f;
+          const int any = cases[k].bytes == 1 || i % number + 2 < number;
+          host[a][i] = any ? (char)(i * 7 + i / 251 + 29 * (size_t)(round + rank)) : 0x3f;
         }
         CHECK_OK(gable_device_copy_in(ctx, there[a], host[a], bytes[a], NULL));
       }

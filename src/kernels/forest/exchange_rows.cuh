@@ -285,7 +285,7 @@ static __device__ void move_atomically(int op, const side<T> &to, const side<T> 
 
 /* Rows of blocks of a launch, own edges among them; of a receive those of messages, of shared roots and of wide ones.
  */
-GI_HD unsigned send_rows(const gik_exchange_step &s)
+static inline unsigned send_rows(const gik_exchange_step &s)
 {
   return (unsigned)s.n_rows + (s.own > 0);
 }
