@@ -45,6 +45,8 @@ SEED = {
         "seed: three nodes": "75.7 75.6 75.7 75.8 75.8 75.9 75.9 76.0 83.0 139.0 498.3",
     },
 }
+TURNS = "one GPU without --sharing: kernels of two processes take turns there, 2 ms a message"
+NO_NCCL = "one GPU: NCCL refuses two ranks there"
 SEED_CALLS = {"figure 15: kernels of 40, 5, 5, 5 and 5 us": 70, "figure 15: the same, synchronised after the first launch": 95}
 IN_A_KERNEL = {"in a kernel": "Gable", "nvshmem in a kernel": "NVSHMEM"}  # whose messages, by program
 SEED_PRODUCTS = """The seed's products with HV15R on six GPUs: (a) 918.9, (b) 902.2, (c) 904.6 us. Its (a) waits for the stream before it sends, as model b here; (b) and (c)
@@ -77,16 +79,18 @@ class Record:
         """A line on what execute() has run, with its seconds."""
         print(f"{what}; {time.monotonic() - self.started:.1f} s", flush=True)
 
-    def execute(self, what, command):
-        """Its output, or None: it did not run or failed, which is recorded."""
+    def execute(self, what, command, launch=()):
+        """Its output, or None: it did not run or failed, which is recorded.  launch: the words that start its two processes."""
         if self.o.only and not any(word in what for word in self.o.only.split(",")):
             return None
         self.started = time.monotonic()
         left = self.ends - self.started
         if left < 2:
             return self.skip(what, "the time is over (--seconds)")
-        if not any(os.access(os.path.join(d, command[0]), os.X_OK) for d in ("", *os.environ["PATH"].split(":"))):
-            return self.skip(what, f"{os.path.basename(command[0])} is not there")
+        for program in (*[word for word in launch if word != "env" and "=" not in word][:1], command[0]):
+            if not any(os.access(os.path.join(d, program), os.X_OK) for d in ("", *os.environ["PATH"].split(":"))):
+                return self.skip(what, f"{os.path.basename(program)} is not there")
+        command = [*(self.o.sharing if launch else ()), *launch, *command]
         try:
             result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **ENVIRONMENT},
                                     timeout=min(left + 5, self.o.each), check=False)
@@ -108,7 +112,7 @@ class Record:
         program = program or self.o.build / "bin" / ("gable-mpi" if launch else "gable")
         with tempfile.NamedTemporaryFile(suffix=".json") as report:
             deadline = ["--deadline", "5", "--json", report.name]
-            if self.execute(what, [*launch, str(program), "forest", *words, "--where", where, *deadline]) is None:
+            if self.execute(what, [str(program), "forest", *words, "--where", where, *deadline], launch) is None:
                 return []
             with open(report.name, encoding="utf-8") as f:
                 whole = json.load(f)
@@ -122,9 +126,9 @@ class Record:
             self.say(f"{what}: right")
         return found
 
-    def reference(self, name, command):
+    def reference(self, name, command, launch=()):
         """A program that prints one JSON line a row."""
-        text = self.execute(name, [str(c) for c in command])
+        text = self.execute(name, [str(c) for c in command], launch)
         lines = [line for line in (text or "").splitlines() if line.startswith("{")]
         self.rows += [{"program": name, **json.loads(line)} for line in lines]
         if lines:
@@ -167,7 +171,7 @@ def cell(row):
 
 def tables(r):
     """Of each test a table: a line a size, a column each program; then products, calls of the runtime and what is left out."""
-    where = r.o.place or ("two GPUs" if r.o.gpus > 1 else "ONE GPU, which both ranks share: these are no figures of two GPUs")
+    where = r.o.place or ("two GPUs" if r.o.gpus > 1 else "ONE GPU, which both ranks share (processes by MPS, each on half of the multiprocessors): these are no figures of two GPUs")
     out = [f"One way, us, median of 15 batches, in brackets the quartiles and the model T (docs/algorithms/forest-gpu.md); {r.o.machine}, commit "
            f"{r.o.commit}, {r.marks['date']}, {where}. The seed's figures are of V100s.", ""]
     for test in ("raw", *TESTS):
@@ -216,7 +220,7 @@ def petsc(r):
     if not program:
         r.skip("PetscSF with CUDA", "set PETSC_SF to petsc_sf, built with -DON_GPU from bench/reference_solvers/petsc_sf.c with a PETSc that has CUDA")
     else:
-        r.reference("petsc", [*MPI, program, min(r.o.most, 1 << 22), "-use_gpu_aware_mpi", "0"])
+        r.reference("petsc", [program, min(r.o.most, 1 << 22), "-use_gpu_aware_mpi", "0"], MPI)
 
 
 def aware(r, most):
@@ -226,7 +230,7 @@ def aware(r, most):
     if not launch or not tool or not messages:
         r.skip("cuda/mpi --path aware", "set AWARE_LAUNCH, AWARE_TOOL and AWARE_MESSAGES to a CUDA-aware MPI, gable-mpi and gpu_messages built with it")
         return
-    r.reference("mpi-aware", [*launch, messages, "mpi-aware", r.o.most])
+    r.reference("mpi-aware", [messages, "mpi-aware", r.o.most], launch)
     r.forest(["check", "--cases", "60", "--seed", "11", "--path", "aware"], "cuda/mpi", launch, tool)
     for test in ("pingpong", "halo"):
         r.forest([test, *most, "--path", "aware"], "cuda/mpi", launch, tool)
@@ -243,21 +247,24 @@ def by_kernels(r, peer):
         r.forest([test, *most, "--path", "copy", *captured], peer)
 
 
-def by_processes(r, two):
+def by_processes(r, two, processes):
     """Exchanges of all other transports that need no host: pingpong and halo by each; the other tests, as between threads, by the first of them, up to 4 MB."""
     most = ["--most", str(r.o.most)]
-    places = [("cuda/mpi", ["--path", "direct"]), ("cuda/nvshmem", []), ("cuda:0,1/nccl", []), ("cuda/mpi", ["--path", "put"])]
-    if two:
-        for test in ("pingpong", "halo"):
-            for where, words in places:
-                for captured in ([], ["--captured"]) if test == "pingpong" else ([],):
+    direct = ["--path", "direct"]
+    places = [("cuda/mpi", direct), ("cuda/nvshmem", []), ("cuda:0,1/nccl", []), ("cuda/mpi", ["--path", "put"])]
+    for test in ("pingpong", "halo"):
+        for where, words in places:
+            for captured in ([], ["--captured"]) if test == "pingpong" else ([],):
+                if two if "nccl" in where else processes:
                     r.forest([test, *most, *words, *captured], where, [] if "nccl" in where else MPI)
+    if processes:
         for test in ("unpack", "scatter", "newpingpong"):
-            r.forest([test, "--most", str(min(r.o.most, 1 << 22)), *places[0][1]], places[0][0], MPI)
+            r.forest([test, "--most", str(min(r.o.most, 1 << 22)), *direct], "cuda/mpi", MPI)
     aware(r, most)
+    if not processes:
+        r.skip("cuda/mpi --path direct and put, cuda/nvshmem", TURNS)
     if not two:
-        r.skip("cuda/mpi --path direct and put, cuda/nvshmem", "one GPU: kernels of two processes take turns there, 2 ms a message")
-        r.skip("cuda:0,1/nccl", "one GPU: NCCL refuses two ranks there")
+        r.skip("cuda:0,1/nccl", NO_NCCL)
 
 
 def through_the_host(r, staged):
@@ -298,6 +305,7 @@ def main():
     p.add_argument("--machine", required=True)
     p.add_argument("--commit", required=True)
     p.add_argument("--gpus", type=int, default=gpus(), help="default: what nvidia-smi lists")
+    p.add_argument("--sharing", type=str.split, default=[], help="the words before a command of two processes that share a GPU at once: scripts/mps")
     p.add_argument("--place", help="instead of GPUs, as mirror/peer:2: its tests alone")
     p.add_argument("--most", type=int, default=1 << 26, help="bytes of the longest message")
     p.add_argument("--seconds", type=float, default=550, help="of all of it")
@@ -315,30 +323,31 @@ def main():
         sys.exit("forest_gpu: no GPU here")
     else:
         two = o.gpus > 1
+        processes = two or o.sharing
         peer, staged = ("cuda:0,1/peer", "cuda:0,1/ranks") if two else ("cuda:0/peer:2", "cuda:0/ranks:2")
         r.forest(["check", "--cases", "60", "--seed", "3"], peer)
         r.forest(["check", "--cases", "60", "--seed", "5", "--path", "copy"], peer)
-        if two:
+        if processes:
             r.forest(["check", "--cases", "10", "--seed", "5", "--path", "put"], "cuda/mpi", MPI)
         r.proof("test_peer_kernels", peer)
         r.reference("in a kernel", [o.build / "tests/forest/test_kernel_messages", peer])
-        if two:
-            r.reference("nvshmem in a kernel", [*MPI, o.build / "bin/gpu_messages_nvshmem", "nvshmem-kernel"])
+        if processes:
+            r.reference("nvshmem in a kernel", [o.build / "bin/gpu_messages_nvshmem", "nvshmem-kernel"], MPI)
         else:
-            r.skip("nvshmem in a kernel", "one GPU: kernels of two processes take turns there")
+            r.skip("nvshmem in a kernel", TURNS)
         r.reference("CUDA calls", [o.build / "bin/gpu_messages", "calls"])
-        r.reference("mpi", [*MPI, o.build / "bin/gpu_messages", "mpi", o.most])
-        for name in ("nccl", "nvshmem"):
-            if two:
-                r.reference(name, [*MPI, o.build / f"bin/gpu_messages_{name}", name, o.most])
+        r.reference("mpi", [o.build / "bin/gpu_messages", "mpi", o.most], MPI)
+        for name, there, why in (("nccl", two, NO_NCCL), ("nvshmem", processes, TURNS)):
+            if there:
+                r.reference(name, [o.build / f"bin/gpu_messages_{name}", name, o.most], MPI)
             else:
-                r.skip(f"{name} alone", "one GPU")
+                r.skip(f"{name} alone", why)
         by_kernels(r, peer)
         solves(r, "laplacian5:1000x1000", "1e-2", peer, staged)
         petsc(r)
         if two:
             solves(r, "laplacian27:160x160x160", "1e-1", peer, staged)  # 1.3 GB; the serial program has a few iterations
-        by_processes(r, two)
+        by_processes(r, two, processes)
         r.forest(["codecs", "--captured", "--most", str(1 << 28)], "cuda:0/peer:1")
         through_the_host(r, staged)
     r.write()

@@ -1,4 +1,4 @@
-# lost.sh: what test_lost.sh and test_lost_gpus.sh share.  Needs $work, a folder, and $deadline, in seconds.
+# lost.sh: what test_lost.sh and test_lost_gpus.sh share.  Needs $work, a folder, and $deadline, in seconds; mps: words before processes (scripts/mps).
 . tests/forest/openmpi.sh
 program=$BUILD/tests/forest/lost_rank
 [ -x "$program" ] || { echo "no lost_rank in this build: make tests"; exit 77; }
@@ -20,7 +20,8 @@ lose() {
     */mpi)
         # cases run at once: a folder each
         mkdir -p "$work/mpi.$cases"
-        set -- env OMPI_MCA_orte_tmpdir_base="$work/mpi.$cases" $launch -n "$1" sh -c '"$0" "$@" || sleep '$((deadline + 3)) "$program" "$2" "$3" "$4" "$deadline" "$5"
+        # shellcheck disable=SC2086 # a list of words
+        set -- ${mps:-} env OMPI_MCA_orte_tmpdir_base="$work/mpi.$cases" $launch -n "$1" sh -c '"$0" "$@" || sleep '$((deadline + 3)) "$program" "$2" "$3" "$4" "$deadline" "$5"
         ;;
     *) set -- "$program" "$2" "$3" "$4" "$deadline" "$5" ;;
     esac

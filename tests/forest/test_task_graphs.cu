@@ -328,11 +328,14 @@ int main(int argc, char **argv)
   if (!status) status = gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm);
   if (!status) status = graphs(comm, nullptr);
   if (!status) status = messages(comm, nullptr);
-  if (status) fprintf(stderr, "%s\n", gable_last_error());
+  if (status) {
+    fprintf(stderr, "%s\n", gable_last_error());
+    MPI_Abort(MPI_COMM_WORLD, 1); /* the other process may wait for this one */
+  }
   gable_comm_destroy(&comm);
   gable_context_destroy(&ctx);
   MPI_Finalize();
-  return status != GABLE_OK;
+  return 0;
 }
 #else
 int main(int argc, char **argv)

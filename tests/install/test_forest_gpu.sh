@@ -1,5 +1,5 @@
 #!/bin/sh
-# bench/forest_gpu.py: its rows and tables on the mirror; on two GPUs its plan has every transport, model and reference, and names what it leaves out.
+# bench/forest_gpu.py: its rows and tables on the mirror; on two GPUs its plan has every transport, model and reference, on one those that share it, and names what it leaves out.
 set -u
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 [ "${CJSON:-no}" = yes ] && [ -x "$BUILD/bin/gable" ] || { echo "no tool with JSON in this build"; exit 77; }
@@ -30,3 +30,8 @@ cp "$work/forest-gpu.md" "$work/once.md" && python3 bench/forest_gpu.py --tables
 sed 1d "$work/forest-gpu.md" >"$work/again"
 sed 1d "$work/once.md" | cmp -s - "$work/again" || { echo "the tables made again are others"; exit 1; }
 [ "$(grep -c '"skipped"' "$work/forest-2xgpu.json")" = "$(grep -c '^skipped' "$work/log")" ] || { echo "what was left out is not in the file"; exit 1; }
+run --gpus 1 --sharing 'env A=b' --seconds 0 || { cat "$work/log"; exit 1; }
+for text in 'pingpong .*cuda/nvshmem: the time' 'halo .*--path put .*: the time' 'nvshmem in a kernel: the time' 'nccl alone: one GPU'; do
+    grep -q "^skipped: .*$text" "$work/log" || { echo "the plan of processes that share a GPU has no '$text'"; cat "$work/log"; exit 1; }
+done
+run --gpus 1 --seconds 0 && grep -q '^skipped: cuda/mpi .* cuda/nvshmem: one GPU without --sharing' "$work/log" || { echo "processes that take turns are not left out"; cat "$work/log"; exit 1; }
