@@ -185,8 +185,8 @@ static gable_status fill_device(gable_exchange *x, const gi_device_shapes *shape
   GI_TRY(gi_shadows_create(x->plan, &d->memory, &d->shadows));
   GI_TRY(make_steps(x));
   if (d->receive.targets) gi_device_find_spans(x);
-  gi_device_scattered(out, bytes, 1, &d->send);
-  gi_device_scattered(x->plan->moves == GABLE_DIRECTION_FETCH ? out : gi_in_side(x->plan), bytes, 0, &d->receive);
+  gi_device_long_rows(out, bytes, 1, &d->send);
+  gi_device_long_rows(x->plan->moves == GABLE_DIRECTION_FETCH ? out : gi_in_side(x->plan), bytes, 0, &d->receive);
   GI_TRY(gi_device_copy_step(&d->memory, &d->send));
   GI_TRY(gi_device_copy_step(&d->memory, &d->receive));
   GI_TRY(d->ctx->device->synchronise(d->ctx, NULL));

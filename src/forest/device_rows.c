@@ -6,10 +6,10 @@
 #include "kernels/forest/wide_tree.h"
 
 enum { MESSAGE = 256 /* alignment */ };
-enum { MOST_SCATTERED = 16 * GIK_SCATTERED_BLOCKS }; /* blocks of a launch, most of which may have no work */
-enum { ROOTS_AN_EDGE = 64, FEW_ROOTS = 1024 };       /* up to where a bit for each root is worth its memory */
+enum { MOST_LONG = 16 * GIK_LONG_BLOCKS };     /* blocks of a launch, most of which may have no work */
+enum { ROOTS_AN_EDGE = 64, FEW_ROOTS = 1024 }; /* up to where a bit for each root is worth its memory */
 
-int64_t gi_device_scattered_least = 1 << 20;
+int64_t gi_device_long_least = 1 << 20;
 
 static gable_status place_messages(gable_context *ctx, int n, const int64_t *bytes, gable_path path, gi_room *room)
 {
@@ -181,23 +181,22 @@ done:
   return status;
 }
 
-void gi_device_scattered(const gi_forest_side *s, int64_t bytes, int packs, gik_exchange_step *step)
+void gi_device_long_rows(const gi_forest_side *s, int64_t bytes, int packs, gik_exchange_step *step)
 {
   const gik_shared_roots *q = &step->roots;
-  const int copies = step->op == GABLE_FOREST_OP_REPLACE && !q->shared;
-  int64_t all = 0, longest = 0, plain = 0;
+  int64_t all = 0, longest = 0;
   if (step->width > 1 || step->atomics || step->own > INT32_MAX) return;
-  step->own_apart = step->own > 0 && step->own * bytes >= gi_device_scattered_least;
+  step->own_apart = step->own > 0 && step->own * bytes >= gi_device_long_least;
   for (int k = 0; k < s->n; k++) {
     const int64_t n = k == s->self ? 0 : s->map[k].n;
     all += n;
     if (n > longest) longest = n;
-    if ((packs || copies) && s->map[k].kind == GIK_MAP_CONTIGUOUS) plain += n;
   }
-  if ((step->flagged && !packs) || longest > INT32_MAX || (!packs && (q->wide || (q->n && !q->shared)))) return;
-  if (!all || (all - plain) * bytes < gi_device_scattered_least || plain > all / 2) return;
-  const int64_t share = GIK_SCATTERED_BLOCKS * longest / all, most = MOST_SCATTERED / (s->n + 1);
-  step->scattered_blocks = (int)(share < 1 || most < 1 ? 1 : share < most ? share : most);
+  const int flagged = step->flagged && (!packs || step->flagged == step->n_rows);
+  const int slots = !packs && (q->wide || (q->n && !q->shared)); /* roots alone take what lies there */
+  if (flagged || slots || !all || all * bytes < gi_device_long_least || longest > INT32_MAX) return;
+  const int64_t share = GIK_LONG_BLOCKS * longest / all, most = MOST_LONG / (s->n + 1);
+  step->long_blocks = (int)(share < 1 || most < 1 ? 1 : share < most ? share : most);
   step->own_apart = step->own > 0;
 }
 

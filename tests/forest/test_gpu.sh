@@ -28,7 +28,7 @@ for where in cuda:0/peer:2 cuda:0/peer:3; do try "$BUILD/tests/forest/test_targe
 try "$BUILD/tests/forest/test_flagged" cuda:0/peer:2 cuda:0/peer:3
 try "$BUILD/tests/forest/test_staged" cuda:0/ranks:2
 try "$BUILD/tests/forest/test_atomics" cuda:0
-try "$BUILD/tests/forest/test_scattered" cuda:0
+try "$BUILD/tests/forest/test_long_rows" cuda:0
 for words in "--plans 4" "--plans 4 --captured" "--plans 4 --apart" --atomics; do
     # shellcheck disable=SC2086
     try "$gable" forest halo --where cuda:0/peer:2 --most 8192 --deadline 10 $words

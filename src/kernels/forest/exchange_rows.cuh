@@ -19,7 +19,7 @@ static_assert(int(GIK_WAITING) == int(GIK_FLAGGED_BLOCKS),
  * 32 blocks of 256 threads and 4 numbers a thread a pass moves 256 KiB of doubles, side by side 512 KiB; it lasts as
  * long as a load, about 1 us.  A kernel that waits beforehand costs a launch: 2.3 us for the two steps of a message. */
 enum { WAITING_PASSES = 2 };
-enum { SCATTERED_RESIDENT = 4 };
+enum { LONG_RESIDENT = 4 };
 static_assert(GIK_BLOCK_NUMBERS == BLOCK * UNROLL, "what a block moves at a time");
 
 /* One side of a move: item i of field f is number ((f * stride + p(i)) * width) of at.  The map is a copy, which stays
@@ -198,8 +198,8 @@ static __device__ __forceinline__ void find_places(const gik_indices &m, uint32_
   }
 }
 
-/* One side of move_scattered.  map: NULL: from_first(begin). */
-template <typename T> struct scattered_side {
+/* One side of move_long.  map: NULL: from_first(begin). */
+template <typename T> struct long_side {
   T *at;
   const gik_indices *map;
   int64_t stride;
@@ -250,11 +250,10 @@ static __device__ __noinline__ void move_field(int op, T *to, const gik_indices 
 }
 
 /* As move_items, of items of one number, for long rows: maps are in shared memory, so that a thread has 64 registers
- * and SCATTERED_RESIDENT blocks stay on a multiprocessor. */
+ * and LONG_RESIDENT blocks stay on a multiprocessor. */
 template <typename T>
-static __device__ __forceinline__ void move_scattered(int op, const scattered_side<T> &to,
-                                                      const scattered_side<T> &from, const share &of, int64_t fields,
-                                                      const uint32_t *shared)
+static __device__ __forceinline__ void move_long(int op, const long_side<T> &to, const long_side<T> &from,
+                                                 const share &of, int64_t fields, const uint32_t *shared)
 {
   const bool plain = op == GABLE_FOREST_OP_REPLACE && !shared && to.contiguous() && from.contiguous();
 #pragma unroll 1
@@ -385,14 +384,14 @@ static __device__ bool last_row(const gik_exchange_step &s, unsigned count, unsi
   return last;
 }
 
-/* The block's share of message k of a send.  SCATTERED, here and below: of a step with scattered_blocks. */
-template <typename T, bool SCATTERED>
+/* The block's share of message k of a send.  LONG, here and below: of a step with long_blocks. */
+template <typename T, bool LONG>
 static __device__ __forceinline__ void pack_share(const gik_exchange_step &s, int k, unsigned round, const share &of)
 {
-  if (SCATTERED) {
-    const scattered_side<T> to = {(T *)message_at(s, k, round), nullptr, of.n()};
-    const scattered_side<T> from = {(T *)s.from, &row_of(s, k).mine, s.from_stride};
-    move_scattered(GABLE_FOREST_OP_REPLACE, to, from, of, s.fields, nullptr);
+  if (LONG) {
+    const long_side<T> to = {(T *)message_at(s, k, round), nullptr, of.n()};
+    const long_side<T> from = {(T *)s.from, &row_of(s, k).mine, s.from_stride};
+    move_long(GABLE_FOREST_OP_REPLACE, to, from, of, s.fields, nullptr);
   } else {
     const side<T> to = {(T *)message_at(s, k, round), from_first(of.begin), of.n()};
     const side<T> from = {(T *)s.from, row_of(s, k).mine, s.from_stride};
@@ -424,10 +423,10 @@ template <typename T> static __device__ __forceinline__ void move_own(const gik_
 }
 
 /* Row k of a send: a message, or behind them the own edges. */
-template <typename T, int FLAGGED, bool SCATTERED = false>
+template <typename T, int FLAGGED, bool LONG = false>
 static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int k, bool waits, unsigned most)
 {
-  if (!SCATTERED && k == s.n_rows) return move_own<T>(s, most);
+  if (!LONG && k == s.n_rows) return move_own<T>(s, most);
   const state now = state_of(s);
   const unsigned round = now.round;
   const bool flagged = is_flagged<FLAGGED>(s, k);
@@ -438,7 +437,7 @@ static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int 
 #pragma unroll 1
   for (unsigned j = flagged ? blockIdx.x : 0; j < parts; j += blocks) {
     const gik_flagged_part p = flagged ? gik_flagged_part_of(&row_of(s, k), j, s.fields * s.item) : gik_flagged_part{};
-    pack_share<T, SCATTERED>(s, k, round, flagged ? share_of(p) : share_of(row_of(s, k).mine.n, blocks));
+    pack_share<T, LONG>(s, k, round, flagged ? share_of(p) : share_of(row_of(s, k).mine.n, blocks));
     if (!flagged) break;
     if (!store_flagged(s, row_of(s, k), p, now)) return;
     if (j + blocks < parts) __syncthreads(); /* flagged_copy() has been read */
@@ -597,14 +596,14 @@ static __device__ void combine_wide(const gik_exchange_step &s, O op, unsigned r
 }
 
 /* The block's share of message k of a receive, at message. */
-template <typename T, bool SCATTERED>
+template <typename T, bool LONG>
 static __device__ __forceinline__ void unpack_share(const gik_exchange_step &s, int k, const T *message,
                                                     const share &of)
 {
   const gik_row &r = row_of(s, k);
-  if (SCATTERED) {
-    const scattered_side<T> to = {(T *)s.to, &r.mine, s.to_stride}, from = {(T *)message, nullptr, of.n()};
-    move_scattered(s.op, to, from, of, s.fields, s.roots.shared);
+  if (LONG) {
+    const long_side<T> to = {(T *)s.to, &r.mine, s.to_stride}, from = {(T *)message, nullptr, of.n()};
+    move_long(s.op, to, from, of, s.fields, s.roots.shared);
   } else {
     const side<T> to = {(T *)s.to, r.mine, s.to_stride}, from = {(T *)message, from_first(of.begin), of.n()};
     if (s.atomics)
@@ -615,7 +614,7 @@ static __device__ __forceinline__ void unpack_share(const gik_exchange_step &s, 
 }
 
 /* Row k of a receive.  O: int or called_op, of wide roots. */
-template <typename T, typename O, int FLAGGED, bool SCATTERED = false>
+template <typename T, typename O, int FLAGGED, bool LONG = false>
 static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, const receive_rows &rows, int k,
                                                    bool waits, unsigned most)
 {
@@ -630,7 +629,7 @@ static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, c
   const unsigned parts = flagged && !shared ? (unsigned)row_of(s, k).parts : 1;
   if (blockIdx.x >= blocks) return;
   if (!flagged && !await_rows(s, waits ? MESSAGES : 0, now, shared ? 0 : k, shared ? s.n_rows : k + 1)) return;
-  if (WIDE && !SCATTERED && wide) {
+  if (WIDE && !LONG && wide) {
     combine_wide<T>(s, O{s.op}, round, first, step);
   } else if (FLAGGED != NO_FLAGGED && shared && flagged) {
     if (!rows.messages && first == 0)
@@ -644,8 +643,8 @@ static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, c
       const gik_row &r = row_of(s, k);
       const gik_flagged_part p = flagged ? gik_flagged_part_of(&r, j, s.fields * s.item) : gik_flagged_part{};
       if (flagged && !take_flagged(s, r, p, now)) return;
-      unpack_share<T, SCATTERED>(s, k, flagged ? (const T *)flagged_copy() : (const T *)r.slot[round % 2],
-                                 flagged ? share_of(p) : share_of(r.mine.n, blocks));
+      unpack_share<T, LONG>(s, k, flagged ? (const T *)flagged_copy() : (const T *)r.slot[round % 2],
+                            flagged ? share_of(p) : share_of(r.mine.n, blocks));
       if (!flagged) break;
       if (j + blocks < parts) __syncthreads(); /* flagged_copy() has been read */
     }

@@ -36,9 +36,11 @@ using gik::FREE_SLOTS;
 using gik::last_of_row;
 using gik::last_row;
 using gik::launches;
+using gik::LONG_RESIDENT;
+using gik::long_side;
 using gik::MESSAGES;
 using gik::most_blocks;
-using gik::move_scattered;
+using gik::move_long;
 using gik::narrow_numbers;
 using gik::next_launch;
 using gik::NO_FLAGGED;
@@ -51,8 +53,6 @@ using gik::REPLY_SLOTS;
 using gik::row_blocks;
 using gik::row_of;
 using gik::row_work;
-using gik::SCATTERED_RESIDENT;
-using gik::scattered_side;
 using gik::send_numbers;
 using gik::send_row;
 using gik::send_rows;
@@ -85,10 +85,10 @@ __global__ void __launch_bounds__(BLOCK, 2)
   receive_row<T, int, FLAGGED>(s, rows, (int)blockIdx.y, waits, most);
 }
 
-/* Of steps with scattered_blocks; those of a receive have no flagged words. */
+/* Of steps with long_blocks; those of a receive have no flagged words. */
 template <typename T, int FLAGGED>
-__global__ void __launch_bounds__(BLOCK, SCATTERED_RESIDENT)
-    send_scattered_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most)
+__global__ void __launch_bounds__(BLOCK, LONG_RESIDENT)
+    send_long_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most)
 {
   send_row<T, FLAGGED, true>(s, (int)blockIdx.y, waits, most);
 }
@@ -98,22 +98,21 @@ __global__ void __launch_bounds__(BLOCK, SCATTERED_RESIDENT)
  * written is here, behind a fence.  One block waits for the messages in the end, since what comes next waits for this
  * kernel alone, and may write what they are packed from. */
 template <typename T>
-__global__ void __launch_bounds__(BLOCK, SCATTERED_RESIDENT)
-    own_scattered_kernel(const __grid_constant__ gik_exchange_step s)
+__global__ void __launch_bounds__(BLOCK, LONG_RESIDENT) own_long_kernel(const __grid_constant__ gik_exchange_step s)
 {
-  const scattered_side<T> to = {(T *)s.to, &s.own_to, s.to_stride}, from = {(T *)s.from, &s.own_from, s.from_stride};
+  const long_side<T> to = {(T *)s.to, &s.own_to, s.to_stride}, from = {(T *)s.from, &s.own_from, s.from_stride};
   if (s.n_rows)
     __threadfence();
   else
     after_last_launch();
   next_launch();
-  move_scattered(s.op, to, from, share_of(s.own, gridDim.x), s.fields, s.roots.shared);
+  move_long(s.op, to, from, share_of(s.own, gridDim.x), s.fields, s.roots.shared);
   if (s.n_rows && !blockIdx.x) after_last_launch();
 }
 
 template <typename T>
-__global__ void __launch_bounds__(BLOCK, SCATTERED_RESIDENT)
-    receive_scattered_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most, receive_rows rows)
+__global__ void __launch_bounds__(BLOCK, LONG_RESIDENT)
+    receive_long_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most, receive_rows rows)
 {
   receive_row<T, int, NO_FLAGGED, true>(s, rows, (int)blockIdx.y, waits, most);
 }
@@ -190,21 +189,22 @@ typedef void (*own_function)(gik_exchange_step);
 typedef void (*receive_function)(gik_exchange_step, bool, unsigned, receive_rows);
 
 typedef struct kernels {
-  send_function send[3], send_scattered[3]; /* NO_FLAGGED, ALL_FLAGGED, EITHER */
-  own_function own_scattered;
-  receive_function receive, receive_flagged, receive_flagged_shared, receive_scattered;
+  send_function send[3];      /* NO_FLAGGED, ALL_FLAGGED, EITHER */
+  send_function send_long[2]; /* NO_FLAGGED, EITHER */
+  own_function own_long;
+  receive_function receive, receive_flagged, receive_flagged_shared, receive_long;
   send_function fetch;
 } kernels;
 
 template <typename T> kernels kernels_of()
 {
   return {{send_kernel<T, NO_FLAGGED>, send_kernel<T, ALL_FLAGGED>, send_kernel<T, EITHER>},
-          {send_scattered_kernel<T, NO_FLAGGED>, send_scattered_kernel<T, EITHER>, send_scattered_kernel<T, EITHER>},
-          own_scattered_kernel<T>,
+          {send_long_kernel<T, NO_FLAGGED>, send_long_kernel<T, EITHER>},
+          own_long_kernel<T>,
           receive_kernel<T, NO_FLAGGED>,
           receive_kernel<T, ALL_FLAGGED>,
           receive_kernel<T, FLAGGED_SHARED>,
-          receive_scattered_kernel<T>,
+          receive_long_kernel<T>,
           fetch_kernel<T>};
 }
 
@@ -227,8 +227,8 @@ gable_status launch_rows(const char *name, const gik_exchange_step *s, void *str
 {
   launches on(stream);
   if (!rows) return GABLE_OK;
-  const unsigned most = s->scattered_blocks
-                            ? (unsigned)s->scattered_blocks
+  const unsigned most = s->long_blocks
+                            ? (unsigned)s->long_blocks
                             : most_blocks(row_work(*s, what != FREE_SLOTS, numbers), rows, (unsigned)s->waiting);
   const unsigned x = row_blocks(numbers, most);
   const unsigned waiting = what == FREE_SLOTS ? row_blocks(s->largest, most) * (unsigned)s->n_rows : x * rows;
@@ -249,14 +249,13 @@ gable_status send(const gik_exchange_step *s, void *stream)
   const bool apart = s->own_apart, plain = (apart || !s->own) && all_plain(s, GABLE_FOREST_OP_REPLACE);
   const gable_status status =
       launch_rows("forest send", s, stream,
-                  plain                 ? send_plain_kernel
-                  : s->scattered_blocks ? k.send_scattered[flagged]
-                                        : k.send[flagged],
+                  plain            ? send_plain_kernel
+                  : s->long_blocks ? k.send_long[flagged > 0]
+                                   : k.send[flagged],
                   FREE_SLOTS, apart ? s->largest : send_numbers(*s), apart ? (unsigned)s->n_rows : send_rows(*s));
   if (status || !apart) return status;
   ++*s->launches; /* behind the messages, which others wait for */
-  return dependent_launch("forest own edges", stream, k.own_scattered, row_blocks(s->own, GIK_SCATTERED_BLOCKS), BLOCK,
-                          0, *s);
+  return dependent_launch("forest own edges", stream, k.own_long, row_blocks(s->own, GIK_LONG_BLOCKS), BLOCK, 0, *s);
 }
 
 gable_status receive(const gik_exchange_step *s, void *stream)
@@ -265,11 +264,11 @@ gable_status receive(const gik_exchange_step *s, void *stream)
   const kernels k = kernels_for(s->unit);
   const bool plain = !s->roots.n && all_plain(s, s->op);
   return launch_rows("forest receive", s, stream,
-                     plain                 ? receive_plain_kernel
-                     : s->scattered_blocks ? k.receive_scattered
-                     : !s->flagged         ? k.receive
-                     : s->roots.n          ? k.receive_flagged_shared
-                                           : k.receive_flagged,
+                     plain            ? receive_plain_kernel
+                     : s->long_blocks ? k.receive_long
+                     : !s->flagged    ? k.receive
+                     : s->roots.n     ? k.receive_flagged_shared
+                                      : k.receive_flagged,
                      MESSAGES, receive_numbers(*s), rows.all(), rows);
 }
 
@@ -327,10 +326,10 @@ gable_status load()
   for (int unit = GABLE_UNIT_CHAR; unit <= GABLE_UNIT_PAIR_D; unit++) {
     const kernels k = kernels_for((gable_unit_type)unit);
     for (send_function f : k.send) GI_TRY(load_one((const void *)f));
-    for (send_function f : k.send_scattered) GI_TRY(load_one((const void *)f));
-    for (receive_function f : {k.receive, k.receive_flagged, k.receive_flagged_shared, k.receive_scattered})
+    for (send_function f : k.send_long) GI_TRY(load_one((const void *)f));
+    for (receive_function f : {k.receive, k.receive_flagged, k.receive_flagged_shared, k.receive_long})
       GI_TRY(load_one((const void *)f));
-    GI_TRY(load_one((const void *)k.own_scattered));
+    GI_TRY(load_one((const void *)k.own_long));
     GI_TRY(load_one((const void *)k.fetch));
   }
 done:

@@ -216,9 +216,9 @@ typedef struct gik_exchange_control {
 enum { GIK_EXCHANGE_STEPS = 5 };
 
 enum { GIK_ROWS_INLINE = 4 };
-enum { GIK_BLOCK_NUMBERS = 1024 };   /* GPU: of a field, which a thread block moves at a time */
-enum { GIK_SCATTERED_BLOCKS = 528 }; /* all resident: 4 on each multiprocessor */
-enum { GIK_TOGETHER = 32 };          /* steps of one launch */
+enum { GIK_BLOCK_NUMBERS = 1024 }; /* GPU: of a field, which a thread block moves at a time */
+enum { GIK_LONG_BLOCKS = 528 };    /* all resident: 4 on each multiprocessor */
+enum { GIK_TOGETHER = 32 };        /* steps of one launch */
 
 /* GPU.  GIK_WAITING: blocks of a launch that waits, at most.  GIK_NOT_WAITING: multiprocessors that such launches of
  * all ranks on a GPU leave free, since one block may fill a multiprocessor. */
@@ -244,11 +244,11 @@ typedef struct gik_exchange_step {
   unsigned *row_done; /* [n_rows + 2] GPU: blocks that are done with the row, zeros between launches */
   gable_unit_type unit;
   gable_forest_op op;
-  int atomics;          /* 1: roots take values in no fixed order; no root is shared then */
-  int flagged;          /* so many rows are of flagged words; of a receive all or none */
-  int scattered_blocks; /* GPU: > 0: by the kernels for long rows, so many blocks for the largest */
-  int own_apart;        /* GPU: 1: own edges have a launch of their own, which is of those kernels */
-  int waiting;          /* GPU: blocks of a launch that waits, at most */
+  int atomics;     /* 1: roots take values in no fixed order; no root is shared then */
+  int flagged;     /* so many rows are of flagged words; of a receive all or none */
+  int long_blocks; /* GPU: > 0: by the kernels for long rows, so many blocks for the largest */
+  int own_apart;   /* GPU: 1: own edges have a launch of their own, which is of those kernels */
+  int waiting;     /* GPU: blocks of a launch that waits, at most */
 
   gik_indices own_from, own_to;   /* send: of this rank's own edges */
   int64_t own;                    /* send: how many there are to be combined */

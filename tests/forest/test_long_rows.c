@@ -1,7 +1,7 @@
-/* Long rows that are not contiguous, between arrays in device memory: the kernels of scattered rows are chosen by sizes
- * alone, and have the bits of an exchange between arrays in host memory, at every size, map, unit and op.
+/* Long rows between arrays in device memory: their kernels are chosen by sizes alone, and have the bits of an exchange
+ * between arrays in host memory, at every size, map, unit and op.
  *
- * usage: test_scattered [device [small]], as "cuda:0": its ranks share the device; else the mirror.  small: on two
+ * usage: test_long_rows [device [small]], as "cuda:0": its ranks share the device; else the mirror.  small: on two
  * ranks, each unit and map, not each pair of maps, in one round. */
 #include <stdlib.h>
 
@@ -134,9 +134,9 @@ static void same(gable_comm *comm, const shape *s, int chosen, int apart)
   gable_exchange *on_host = exchange_of(f, s, GABLE_SPACE_HOST, 0);
   gable_exchange *on_device = exchange_of(f, s, GABLE_SPACE_DEVICE, 0);
   const gik_exchange_step *send = &on_device->device->send, *receive = &on_device->device->receive;
-  CHECK(chosen == ANY || (send->scattered_blocks + receive->scattered_blocks > 0) == chosen,
-        "maps %d and %d, unit %d: %d and %d blocks", s->leaf, s->root, (int)s->unit->unit, send->scattered_blocks,
-        receive->scattered_blocks);
+  CHECK(chosen == ANY || (send->long_blocks + receive->long_blocks > 0) == chosen,
+        "maps %d and %d, unit %d: %d and %d blocks", s->leaf, s->root, (int)s->unit->unit, send->long_blocks,
+        receive->long_blocks);
   CHECK(chosen == ANY || send->own_apart == apart, "maps %d and %d, unit %d: %lld own edges", s->leaf, s->root,
         (int)s->unit->unit, (long long)send->own);
   for (int k = 0; k < 3; k++) host[k] = malloc(bytes[k]);
@@ -201,7 +201,7 @@ static gable_status choice(gable_comm *comm, void *user)
   (void)user;
   same(comm, &box, messages, 1);
   other.root = FLAT;
-  same(comm, &other, 0, 1); /* copied as bytes */
+  same(comm, &other, messages, 1); /* copied as bytes */
   other.op = GABLE_FOREST_OP_SUM;
   same(comm, &other, messages, 1);
   other = box;
@@ -215,16 +215,16 @@ static gable_status choice(gable_comm *comm, void *user)
 int main(int argc, char **argv)
 {
   static const char *const transports[] = {"peer:1", "peer:2", "peer:3", "ranks:2"};
-  const int64_t least = gi_device_scattered_least;
+  const int64_t least = gi_device_long_least;
   char where[64];
   gi_device_flagged_most = 0;
   on_gpu = argc > 1;
   small = argc > 2 && !strcmp(argv[2], "small");
   for (size_t k = small ? 1 : 0; k < (small ? 2 : sizeof transports / sizeof *transports); k++) {
     snprintf(where, sizeof where, "%s/%s", argc > 1 ? argv[1] : "mirror", transports[k]);
-    gi_device_scattered_least = least;
+    gi_device_long_least = least;
     if (k < 2) CHECK_OK(gable_comm_run(where, choice, NULL));
-    gi_device_scattered_least = 1;
+    gi_device_long_least = 1;
     CHECK_OK(gable_comm_run(where, pairs_of_maps, NULL));
     if (k == 1) CHECK_OK(gable_comm_run(where, long_rows, NULL));
   }
