@@ -136,9 +136,9 @@ gable_status gi_device_indices(gi_arena *m, const gi_forest_side *s, int k, gik_
 gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_window_end *ends, const gi_room *room,
                             gik_exchange_step *step, const gik_row **rows);
 
-/* Chooses the step's kernels: step->long_blocks, where all messages have least bytes together and not all are of flagged
- * words; step->own_apart beside such messages, and from least bytes of own edges.  bytes: of an item in all fields;
- * packs: 1: messages are sent, 0: received.  least: tests lower it. */
+/* Chooses the step's kernels: step->long_blocks, where all messages have least bytes together and not all are of
+ * flagged words; step->own_apart beside such messages, and from least bytes of own edges.  bytes: of an item in all
+ * fields; packs: 1: messages are sent, 0: received.  least: tests lower it. */
 extern int64_t gi_device_long_least;
 void gi_device_long_rows(const gi_forest_side *s, int64_t bytes, int packs, gik_exchange_step *step);
 
