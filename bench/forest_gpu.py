@@ -14,6 +14,7 @@ import datetime
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -88,7 +89,7 @@ class Record:
         if left < 2:
             return self.skip(what, "the time is over (--seconds)")
         for program in (*[word for word in launch if word != "env" and "=" not in word][:1], command[0]):
-            if not any(os.access(os.path.join(d, program), os.X_OK) for d in ("", *os.environ["PATH"].split(":"))):
+            if not shutil.which(program):
                 return self.skip(what, f"{os.path.basename(program)} is not there")
         command = [*(self.o.sharing if launch else ()), *launch, *command]
         try:
@@ -171,7 +172,9 @@ def cell(row):
 
 def tables(r):
     """Of each test a table: a line a size, a column each program; then products, calls of the runtime and what is left out."""
-    where = r.o.place or ("two GPUs" if r.o.gpus > 1 else "ONE GPU, which both ranks share (processes by MPS, each on half of the multiprocessors): these are no figures of two GPUs")
+    by_turns = any(why == TURNS for _, why in r.skipped)
+    one = "ONE GPU, which both ranks share" + ("" if by_turns else " (processes by MPS, each on half of the multiprocessors)") + ": these are no figures of two GPUs"
+    where = r.o.place or ("two GPUs" if r.o.gpus > 1 else one)
     out = [f"One way, us, median of 15 batches, in brackets the quartiles and the model T (docs/algorithms/forest-gpu.md); {r.o.machine}, commit "
            f"{r.o.commit}, {r.marks['date']}, {where}. The seed's figures are of V100s.", ""]
     for test in ("raw", *TESTS):
@@ -251,12 +254,12 @@ def by_processes(r, two, processes):
     """Exchanges of all other transports that need no host: pingpong and halo by each; the other tests, as between threads, by the first of them, up to 4 MB."""
     most = ["--most", str(r.o.most)]
     direct = ["--path", "direct"]
-    places = [("cuda/mpi", direct), ("cuda/nvshmem", []), ("cuda:0,1/nccl", []), ("cuda/mpi", ["--path", "put"])]
+    nccl = [("cuda:0,1/nccl", [])] if two else []
+    places = [("cuda/mpi", direct), ("cuda/nvshmem", []), *nccl, ("cuda/mpi", ["--path", "put"])] if processes else []
     for test in ("pingpong", "halo"):
         for where, words in places:
             for captured in ([], ["--captured"]) if test == "pingpong" else ([],):
-                if two if "nccl" in where else processes:
-                    r.forest([test, *most, *words, *captured], where, [] if "nccl" in where else MPI)
+                r.forest([test, *most, *words, *captured], where, [] if "nccl" in where else MPI)
     if processes:
         for test in ("unpack", "scatter", "newpingpong"):
             r.forest([test, "--most", str(min(r.o.most, 1 << 22)), *direct], "cuda/mpi", MPI)

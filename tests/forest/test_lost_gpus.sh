@@ -14,7 +14,7 @@ case $("$program" cuda:0/peer:2 direct return 1 1000 2>&1) in
 esac
 . scripts/gpu-libraries
 ls /dev/shm >"$work/before"
-if [ "$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')" -ge 2 ]; then
+if [ "$(count_gpus)" -ge 2 ]; then
     peer=cuda:0,1/peer ranks=cuda:0,1/ranks nccl=nccl
 else
     peer=cuda:0/peer:2 ranks=cuda:0/ranks:2 nccl=
