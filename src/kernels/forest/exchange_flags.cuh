@@ -108,18 +108,18 @@ static __device__ __forceinline__ gik_target *target_of(const gik_exchange_step 
   return s.targets ? s.targets[k].at : nullptr;
 }
 
-/* Where the row's message goes in this round.  Threads of other blocks learn it by the end of the launch. */
+/* Where the row's message goes in this round, whose slot is free.  It is claimed before it is looked at, so that the
+ * receiver, which withdraws it before it looks whether it is claimed, misses no message.  The launch behind this one
+ * learns it. */
 static __device__ void choose_target(const gik_exchange_step &s, const gik_row &r, gik_target *t, unsigned round)
 {
-  char *to = nullptr;
+  *(volatile unsigned *)&t->claimed = round + 1;
+  __threadfence_system();
   const unsigned long long until = now_ns() + (unsigned long long)gik_patience_ns(r.mine.n * s.item);
-  while (load_flag(&t->round) != round + 1 && now_ns() < until) continue;
-  if (load_flag(&t->round) == round + 1) {
-    *(volatile unsigned *)&t->claimed = round + 1;
-    __threadfence_system();
-    if (load_flag(&t->round) == round + 1) to = *(char *volatile *)&t->array;
-  }
-  t->to = to;
+  bool published;
+  do published = load_flag(&t->round) == round + 1;
+  while (!published && now_ns() < until);
+  t->to = published ? *(char *volatile *)&t->array : nullptr;
 }
 
 /* Before the step gives up: a message that may be on its way to the array is awaited. */
@@ -132,10 +132,16 @@ static __device__ void withdraw_target(const gik_exchange_step &s, const gik_row
   while ((int)(load_flag(r.await) - (round + 1)) < 0 && now_ns() < until) continue;
 }
 
-/* Whether the row's message lies in the array; once it is here. */
-static __device__ __forceinline__ bool is_stored(const gik_exchange_step &s, int k, unsigned round)
+/* The same with the receiver's word, {} where there is none.  Both may be read before the last launch is over. */
+static __device__ __forceinline__ gik_row_target row_target_of(const gik_exchange_step &s, int k)
 {
-  return target_of(s, k) && *(volatile unsigned *)s.targets[k].stored == round + 1;
+  return s.targets ? s.targets[k] : gik_row_target{};
+}
+
+/* Whether the message lies in the array; once it is here. */
+static __device__ __forceinline__ bool is_stored(const gik_row_target &t, unsigned round)
+{
+  return t.at && *(volatile unsigned *)t.stored == round + 1;
 }
 
 /* What a step's blocks wait for: messages, and free slots. */
@@ -154,8 +160,8 @@ static __device__ __forceinline__ state state_of(const gik_exchange_step &s)
   return {all.x, all.z != 0};
 }
 
-/* Waits for rows first .. last-1; all threads of the block get the same answer.  ALONE: of a kernel of one block, which
- * decides about targets: of steps with targets one block alone waits, so that the others' code is the shorter one. */
+/* Waits for rows first .. last-1; all threads of the block get the same answer.  ALONE: of a kernel of one block, as
+ * steps with targets have it. */
 template <bool ALONE>
 static __device__ bool rows_here(const gik_exchange_step &s, int what, state now, int first, int last)
 {
@@ -164,7 +170,6 @@ static __device__ bool rows_here(const gik_exchange_step &s, int what, state now
   for (int k = first + (int)threadIdx.x; k < last && here; k += BLOCK) {
     const gik_row &r = row_of(s, k);
     if (what & FREE_SLOTS && r.await) here = await_round(s, r.await, gik_emptied_before(&r, round), r.rank);
-    if (ALONE && what & FREE_SLOTS && here && target_of(s, k)) choose_target(s, r, target_of(s, k), round);
     if (what & MESSAGES && r.await)
       here = ALONE && r.flagged ? await_last_word(s, r, round) : await_message(s, r, round + 1);
     if (here && what & REPLY_SLOTS && s.reply[k].await) here = await_round(s, s.reply[k].await, round - 1, r.rank);
@@ -175,12 +180,19 @@ static __device__ bool rows_here(const gik_exchange_step &s, int what, state now
   return here;
 }
 
-template <bool ALONE = false>
 static __device__ bool await_rows(const gik_exchange_step &s, int what, state now, int first, int last)
 {
-  const bool here = rows_here<ALONE>(s, what, now, first, last);
+  const bool here = rows_here<false>(s, what, now, first, last);
   next_launch(); /* not before the wait is over: blocks of the next kernel take room on the GPU */
   return here;
+}
+
+/* By a kernel of one block, of a send whose slots are free.  It takes no longer than gik_patience_ns, and the next
+ * kernel may begin. */
+static __device__ void choose_targets(const gik_exchange_step &s, state now)
+{
+  for (int k = (int)threadIdx.x; s.targets && k < s.n_rows; k += BLOCK)
+    if (target_of(s, k)) choose_target(s, row_of(s, k), target_of(s, k), now.round);
 }
 
 /* A block's own copy of a part of a flagged message. */
@@ -274,7 +286,10 @@ template <typename T> struct flagged_number {
 /* A kernel of one block for steps whose blocks are too many to wait. */
 static __global__ void __launch_bounds__(BLOCK) await_kernel(const __grid_constant__ gik_exchange_step s, int what)
 {
-  await_rows<true>(s, what, state_of(s), 0, s.n_rows);
+  const state now = state_of(s);
+  const bool here = rows_here<true>(s, what, now, 0, s.n_rows);
+  next_launch();
+  if (here && what & FREE_SLOTS) choose_targets(s, now);
 }
 
 /* One block; see exchange_steps.h. */

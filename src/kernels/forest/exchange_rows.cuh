@@ -61,12 +61,11 @@ static __device__ __forceinline__ share share_of(const gik_flagged_part &p)
   return {p.first, p.first + p.items, threadIdx.x, BLOCK};
 }
 
-/* Where send packs the row's message. */
-static __device__ __forceinline__ char *message_at(const gik_exchange_step &s, int k, unsigned round)
+/* Where send packs the row's message; array: its target's or NULL. */
+static __device__ __forceinline__ char *message_at(const gik_exchange_step &s, int k, unsigned round, char *array)
 {
-  const gik_target *t = target_of(s, k);
   if (row_of(s, k).flagged) return (char *)flagged_copy();
-  return t && t->to ? t->to : row_of(s, k).slot[round % 2];
+  return array ? array : row_of(s, k).slot[round % 2];
 }
 
 static __device__ __forceinline__ bool is_shared(const uint32_t *shared, int64_t root)
@@ -386,14 +385,15 @@ static __device__ bool last_row(const gik_exchange_step &s, unsigned count, unsi
 
 /* The block's share of message k of a send.  LONG, here and below: of a step with long_blocks. */
 template <typename T, bool LONG>
-static __device__ __forceinline__ void pack_share(const gik_exchange_step &s, int k, unsigned round, const share &of)
+static __device__ __forceinline__ void pack_share(const gik_exchange_step &s, int k, unsigned round, char *array,
+                                                  const share &of)
 {
   if (LONG) {
-    const long_side<T> to = {(T *)message_at(s, k, round), nullptr, of.n()};
+    const long_side<T> to = {(T *)message_at(s, k, round, array), nullptr, of.n()};
     const long_side<T> from = {(T *)s.from, &row_of(s, k).mine, s.from_stride};
     move_long(GABLE_FOREST_OP_REPLACE, to, from, of, s.fields, nullptr);
   } else {
-    const side<T> to = {(T *)message_at(s, k, round), from_first(of.begin), of.n()};
+    const side<T> to = {(T *)message_at(s, k, round, array), from_first(of.begin), of.n()};
     const side<T> from = {(T *)s.from, row_of(s, k).mine, s.from_stride};
     move_items(GABLE_FOREST_OP_REPLACE, to, from, of, s.fields, s.width, nullptr);
   }
@@ -427,6 +427,7 @@ template <typename T, int FLAGGED, bool LONG = false>
 static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int k, bool waits, unsigned most)
 {
   if (!LONG && k == s.n_rows) return move_own<T>(s, most);
+  const gik_row_target target = row_target_of(s, k);
   const state now = state_of(s);
   const unsigned round = now.round;
   const bool flagged = is_flagged<FLAGGED>(s, k);
@@ -434,16 +435,17 @@ static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int 
   const unsigned parts = flagged ? (unsigned)row_of(s, k).parts : 1;
   if (blockIdx.x >= blocks) return;
   if (!flagged && !await_rows(s, waits ? FREE_SLOTS : 0, now, k, k + 1)) return;
+  char *const array = target.at ? target.at->to : nullptr;
 #pragma unroll 1
   for (unsigned j = flagged ? blockIdx.x : 0; j < parts; j += blocks) {
     const gik_flagged_part p = flagged ? gik_flagged_part_of(&row_of(s, k), j, s.fields * s.item) : gik_flagged_part{};
-    pack_share<T, LONG>(s, k, round, flagged ? share_of(p) : share_of(row_of(s, k).mine.n, blocks));
+    pack_share<T, LONG>(s, k, round, array, flagged ? share_of(p) : share_of(row_of(s, k).mine.n, blocks));
     if (!flagged) break;
     if (!store_flagged(s, row_of(s, k), p, now)) return;
     if (j + blocks < parts) __syncthreads(); /* flagged_copy() has been read */
   }
   if (!last_of_row(s, (unsigned)k, blocks, !flagged) || threadIdx.x) return;
-  if (target_of(s, k) && target_of(s, k)->to) *(volatile unsigned *)s.targets[k].stored = round + 1;
+  if (array) *(volatile unsigned *)target.stored = round + 1;
   if (!flagged && row_of(s, k).raise) store_flag(row_of(s, k).raise, round + 1);
   last_row(s, (unsigned)s.n_rows, round);
 }
@@ -618,6 +620,7 @@ template <typename T, typename O, int FLAGGED, bool LONG = false>
 static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, const receive_rows &rows, int k,
                                                    bool waits, unsigned most)
 {
+  const gik_row_target target = k < rows.messages ? row_target_of(s, k) : gik_row_target{};
   const state now = state_of(s);
   const unsigned round = now.round;
   constexpr bool NARROW = FLAGGED != ALL_FLAGGED, WIDE = FLAGGED == NO_FLAGGED || FLAGGED == EITHER;
@@ -629,6 +632,7 @@ static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, c
   const unsigned parts = flagged && !shared ? (unsigned)row_of(s, k).parts : 1;
   if (blockIdx.x >= blocks) return;
   if (!flagged && !await_rows(s, waits ? MESSAGES : 0, now, shared ? 0 : k, shared ? s.n_rows : k + 1)) return;
+  const bool stored = is_stored(target, round); /* the sender has moved it */
   if (WIDE && !LONG && wide) {
     combine_wide<T>(s, O{s.op}, round, first, step);
   } else if (FLAGGED != NO_FLAGGED && shared && flagged) {
@@ -637,7 +641,7 @@ static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, c
     if (!__syncthreads_and(!now.aborted && combine_shared<T, true>(s, now, false, first, step))) return;
   } else if (WIDE && shared) {
     combine_shared<T, false>(s, now, false, first, step);
-  } else if (!is_stored(s, k, round)) { /* else the sender has moved it */
+  } else if (!stored) {
 #pragma unroll 1
     for (unsigned j = flagged ? blockIdx.x : 0; j < parts; j += blocks) {
       const gik_row &r = row_of(s, k);

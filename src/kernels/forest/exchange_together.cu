@@ -100,7 +100,8 @@ __global__ void __launch_bounds__(BLOCK) await_all_kernel(const __grid_constant_
   __shared__ gik_exchange_step s;
   for (int e = 0; e < t.n; e++) {
     load_step(t, e, &s);
-    gik::rows_here<true>(s, what, gik::state_of(s), 0, s.n_rows);
+    const gik::state now = gik::state_of(s);
+    if (gik::rows_here<true>(s, what, now, 0, s.n_rows) && what & FREE_SLOTS) gik::choose_targets(s, now);
   }
   gik::next_launch();
 }
