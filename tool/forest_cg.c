@@ -8,8 +8,6 @@
 
 #include "forest_streams.h"
 
-enum { ENQUEUED = 16 }; /* iterations between looks at the residual */
-
 static gable_status step(const forest_rows *r, forest_step s, gable_off n)
 {
   return forest_steps_run(r->ctx, s, &r->a, 0, n);
@@ -40,7 +38,7 @@ static gable_status iterate(forest_rows *r)
 static int iterate_captured(void *rows)
 {
   gable_status status = GABLE_OK;
-  for (int k = 0; k < ENQUEUED && !status; k++) status = iterate(rows);
+  for (int k = 0; k < FOREST_CG_ENQUEUED && !status; k++) status = iterate(rows);
   return status != GABLE_OK;
 }
 
@@ -54,7 +52,7 @@ gable_status forest_cg_capture(forest_rows *r, bench_graph **out)
 /* Some iterations, and where they have come to. */
 static gable_status advance(forest_rows *r, bench_graph *graph, forest_scalars *s)
 {
-  const int many = gable_context_space(r->ctx) == GABLE_SPACE_DEVICE ? ENQUEUED : 1;
+  const int many = gable_context_space(r->ctx) == GABLE_SPACE_DEVICE ? FOREST_CG_ENQUEUED : 1;
   gable_status status = GABLE_OK;
   if (graph && bench_graph_launch(graph)) return GABLE_ERR_BACKEND;
   for (int k = 0; k < many && !graph && !status; k++) status = iterate(r);

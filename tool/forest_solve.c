@@ -20,6 +20,7 @@ typedef struct solve {
   const forest_solve_options *o;
   forest_rows rows;
   bench_graph *graph; /* of CAPTURED products or some iterations; NULL: each is enqueued */
+  int64_t timed;      /* iterations of a solve that is timed: what is enqueued at once, a whole number of times */
 } solve;
 
 /* Of products 1 + (i mod 1024) / 1024, of cg ones. */
@@ -136,13 +137,13 @@ static gable_status check(const solve *e, const double *found, forest_solve_resu
   return w.status ? w.status : gable_comm_agree(comm, status);
 }
 
-/* n products, or a solve; *done: how many products or iterations. */
+/* n products, or e->timed iterations; *done: how many products or iterations. */
 static gable_status batch(solve *e, long n, long *done)
 {
   forest_cg_outcome cg = {1, 0, 0, 0};
   gable_status status = GABLE_OK;
   if (e->o->cg) {
-    status = forest_cg(&e->rows, e->o->tolerance, e->o->iterations, e->graph, &cg);
+    status = forest_cg(&e->rows, 0, e->timed, e->graph, &cg);
     *done = cg.iterations ? (long)cg.iterations : 1;
     return status;
   }
@@ -177,6 +178,7 @@ static gable_status solve_once(solve *e, forest_solve_result *out)
     if (!status) status = forest_cg(&e->rows, e->o->tolerance, e->o->iterations, e->graph, &cg);
     if (!status) status = forest_rows_get(&e->rows, own, a->x, bytes);
     out->iterations = cg.iterations;
+    e->timed = (cg.iterations / FOREST_CG_ENQUEUED + 1) * FOREST_CG_ENQUEUED;
     out->residual = cg.residual;
     out->converged = cg.converged;
     out->underflowed = cg.underflowed;
@@ -226,7 +228,7 @@ static gable_status size_batch(solve *e, long *many, forest_solve_result *out)
   return status;
 }
 
-/* Batches of products, or whole solves; seconds of one product or iteration. */
+/* Batches of products or iterations; seconds of one product or iteration. */
 static gable_status measure(solve *e, forest_solve_result *out)
 {
   gable_comm *comm = e->rows.comm;

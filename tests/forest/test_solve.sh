@@ -53,6 +53,10 @@ if [ "${CJSON:-no}" = yes ]; then
             grep -q "\"$key\":.*[1-9]" "$work/keys.json" || { echo "$test: no $key"; cat "$work/keys.json"; exit 1; }
         done
     done
+    # Two iterations; what a device does beyond them before anybody looks is not counted as theirs.
+    right "$gable" forest cg laplacian5:100x100 --where mirror/peer:2 --tolerance 0.5 --json "$work/two.json"
+    grep -q '"iterations":.2,' "$work/two.json" && grep -q '"puts":.3\.0' "$work/two.json" ||
+        { echo "not 3 puts an iteration"; cat "$work/two.json"; exit 1; }
 fi
 
 # The same number of ranks gives the same bits on threads and processes.
