@@ -432,10 +432,11 @@ int cmd_forest(int argc, char **argv)
   const option options[] = {
       option_text(
           'w', "where", "PLACE",
-          "auto|cpu|cpu/ranks:2|cpu/ranks:4|mirror/ranks:2|mirror/peer:2|cpu/mpi|cuda/mpi|cuda/nvshmem|cuda:0,1/peer",
-          "cpu, cpu/ranks:N, cpu/mpi, cuda/mpi and cuda/nvshmem under mpirun, cuda:0,1/peer (a rank each;\n"
-          "cuda:0/peer:2 for two on one GPU), cuda:0/ranks:N (staged by the host), mirror/peer:N,\n"
-          "mirror/ranks:N, or auto: cpu/ranks:2 (default auto)",
+          "auto|cpu|cpu/ranks:2|cpu/ranks:4|mirror/ranks:2|mirror/peer:2|mirror/mpi|cpu/mpi|cuda/mpi|"
+          "cuda/nvshmem|cuda:0,1/peer|cuda:0,1/nccl",
+          "cpu, cpu/ranks:N, cpu/mpi, mirror/mpi, cuda/mpi and cuda/nvshmem under mpirun, cuda:0,1/peer and\n"
+          "cuda:0,1/nccl (a rank each; cuda:0/peer:2 for two on one GPU), cuda:0/ranks:N (staged by the host),\n"
+          "mirror/peer:N, mirror/ranks:N, or auto: cpu/ranks:2 (default auto)",
           &q.where),
       option_integer(0, "cases", "N", "of check (default 200)", &q.cases, 1, 1000000000),
       option_integer(0, "seed", "S", "of check (default 1)", &q.seed, 0, 1000000000),

@@ -241,8 +241,8 @@ typedef enum gable_path {
   GABLE_PATH_AUTO = 0, /* the fastest that these ranks have */
   GABLE_PATH_DIRECT =
       1, /* messages that are one run of an array are read where they lie, others as by BUFFER or WINDOW; between arrays
-          * in device memory kernels store into the receiver's memory: of processes by CUDA IPC, which AUTO takes where
-          * each has a device of its own, and else stages by host memory */
+          * in device memory kernels store into the receiver's memory, where the ranks reach it: of processes by CUDA
+          * IPC, which AUTO takes where each has a device of its own, and else stages by host memory */
   GABLE_PATH_BUFFER = 2,  /* threads: copied through memory of the process */
   GABLE_PATH_REQUEST = 3, /* processes: persistent requests of MPI */
   GABLE_PATH_WINDOW = 4,  /* processes of one node: copied through a window that MPI shares between them */
@@ -332,7 +332,7 @@ typedef struct gable_exchange_info {
   size_t size;        /* of this struct */
   gable_off rounds;   /* begun */
   gable_off messages; /* sent */
-  gable_off puts;     /* of these, stored in the receiver's memory by a kernel */
+  gable_off puts;     /* of these, to the receiver's device memory: stored by a kernel, copied, or by NVSHMEM's put */
   gable_off launches; /* of kernels; a captured one counts once, one for several exchanges in the first of them */
   gable_off syncs;    /* how often begin or end have waited for the stream; likewise */
 } gable_exchange_info;

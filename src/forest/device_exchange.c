@@ -453,17 +453,14 @@ done:
   return status;
 }
 
-/* Until the messages are where the receive reads them; free: the stream has read those of the last round. */
-static gable_status fetch_in(gable_exchange *x, int *free)
+/* Until the messages are where the receive reads them.  Where they are staged begin has waited for the stream, so those
+ * of the last round have been read. */
+static gable_status fetch_in(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
   GI_TRY(gi_comm_check_kernels(x->plan->forest->comm));
-  if (!d->window && !d->carried) {
-    if (!*free && !d->linked) GI_TRY(gi_device_await(d));
-    *free |= !d->linked;
-    GI_TRY(gi_device_take_all(x, x->link, gi_in_side(x->plan), &d->in));
-  }
+  if (!d->window && !d->carried) GI_TRY(gi_device_take_all(x, x->link, gi_in_side(x->plan), &d->in));
   if (d->side) GI_TRY(gi_device_follow(d, d->stream, d->side));
 done:
   return status;
@@ -474,9 +471,8 @@ gable_status gi_device_receive_all(int64_t n, const gable_exchange_arrays *each)
   gable_status status = GABLE_OK;
   gable_exchange *x[GIK_TOGETHER];
   for (int64_t done_so_far = 0; done_so_far < n;) {
-    int free = 0;
     const int chosen = choose(n, each, 1, &done_so_far, x);
-    for (int k = 0; k < chosen; k++) GI_TRY(fetch_in(x[k], &free));
+    for (int k = 0; k < chosen; k++) GI_TRY(fetch_in(x[k]));
     if (chosen) GI_TRY(run_together(x, chosen, 1));
     for (int k = 0; k < chosen; k++) {
       const gi_device_exchange *d = x[k]->device;

@@ -116,7 +116,6 @@ gable_status gi_device_fetch_roots(gable_exchange *x)
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
   const gi_forest_side *s = &x->plan->forest->roots;
-  if (!d->linked) GI_TRY(gi_device_await(d)); /* the room may still be read */
   GI_TRY(gi_device_take_all(x, x->link, s, &d->in));
   GI_TRY(gi_device_await_sent(x, x->reply, s));
   GI_TRY(gi_device_run(x, d->steps->fetch, &d->fetch, d->stream));
@@ -130,7 +129,6 @@ gable_status gi_device_fetch_leaves(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
-  if (!d->linked) GI_TRY(gi_device_await(d));
   GI_TRY(gi_device_take_all(x, x->reply, &x->plan->forest->leaves, &d->reply_in));
   GI_TRY(gi_device_run(x, d->steps->receive, &d->receive, d->stream));
   GI_TRY(gi_device_give_out(x));

@@ -450,6 +450,10 @@ gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange *
   if (plan->on_device) GI_TRY(gi_device_create(x, &links));
   GI_REQUIRE(asked < GABLE_PATH_NCCL || x->device, GABLE_ERR_UNAVAILABLE,
              "paths nccl, nvshmem, put, copy and aware are of arrays in device memory");
+  GI_REQUIRE(asked != GABLE_PATH_DIRECT || !x->device || comm->size == 1 || comm->transport->device_create ||
+                 comm->transport->messages,
+             GABLE_ERR_UNAVAILABLE, "the transport %s stages arrays in device memory: it has no path direct for them",
+             comm->transport->name);
   if (!x->link && (!x->device || (!x->device->window && !x->device->carried))) {
     const int of_devices = asked == GABLE_PATH_DIRECT || asked >= GABLE_PATH_NCCL;
     const gable_path path = x->device && of_devices ? GABLE_PATH_AUTO : asked; /* staged */

@@ -32,6 +32,8 @@ refused() {
     if "$gable" forest check --where "$1" --cases 1 >"$BUILD/forest-check.log" 2>&1; then echo "$1 was taken"; exit 1; fi
     grep -q "$2" "$BUILD/forest-check.log" || { echo "$1:"; cat "$BUILD/forest-check.log"; exit 1; }
 }
+if "$gable" forest check --where mirror/ranks:2 --cases 1 --path direct >"$BUILD/forest-check.log" 2>&1; then echo "--path direct was taken of staged arrays"; exit 1; fi
+grep -q 'ranks stages arrays in device memory' "$BUILD/forest-check.log" || { cat "$BUILD/forest-check.log"; exit 1; }
 refused cpu/ranks:0 'is no place for ranks'
 refused cpu/threads:2 'is no place for ranks'
 refused cpu/nccl:2 'nccl'
@@ -69,6 +71,13 @@ for test in pingpong newpingpong unpack scatter halo; do
     for key in test where ranks model captured pinned n unit op bytes one_way_s q1_s q3_s setup_s path floor_s model_s gbytes_s syncs launches messages puts codec atomics checksum; do
         [ "${CJSON:-no}" != yes ] || grep -q "\"$key\":" "$BUILD/forest-check.json" || { echo "$test: no key $key"; exit 1; }
     done
+done
+
+# Model b: one wait for the stream an exchange, in begin, also where the host copies the messages.
+for words in "--where mirror/ranks:2" "--where mirror/ranks:2 --path buffer"; do
+    # shellcheck disable=SC2086
+    "$gable" forest pingpong $words --most 64 $json >"$BUILD/forest-check.log" 2>&1 || { echo "forest pingpong $words"; cat "$BUILD/forest-check.log"; exit 1; }
+    [ -z "$json" ] || ! grep '"syncs":' "$BUILD/forest-check.json" | grep -v '"syncs":	1,' || { echo "$words: not one wait"; exit 1; }
 done
 
 # Several plans at once, and sums by atomic operations; what they are not of.

@@ -26,9 +26,11 @@ int main(int argc, char **argv)
   static const struct {
     const char *where;
     gable_path path;
-  } devices[] = {{"mirror/peer:1", GABLE_PATH_AUTO},    {"mirror/peer:3", GABLE_PATH_DIRECT},
-                 {"mirror/peer:2", GABLE_PATH_COPY},    {"mirror/ranks:3", GABLE_PATH_AUTO},
-                 {"mirror/ranks:2", GABLE_PATH_DIRECT}, {"mirror/ranks:2", GABLE_PATH_BUFFER}};
+  } devices[] = {{"mirror/peer:1", GABLE_PATH_AUTO},
+                 {"mirror/peer:3", GABLE_PATH_DIRECT},
+                 {"mirror/peer:2", GABLE_PATH_COPY},
+                 {"mirror/ranks:3", GABLE_PATH_AUTO},
+                 {"mirror/ranks:2", GABLE_PATH_BUFFER}};
   gable_path path = argc > 2 && !strcmp(argv[2], "copy") ? GABLE_PATH_COPY : GABLE_PATH_AUTO;
   if (argc > 1) {
     CHECK_OK(gable_comm_run(argv[1], in_device_memory, &path));

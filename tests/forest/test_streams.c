@@ -247,11 +247,20 @@ static void check_order(const subject *s, int last, const char *what)
   }
 }
 
+/* The host may write again where messages are staged: it has waited for every step so far. */
+static void check_read(const gable_exchange *x, const char *what)
+{
+  for (int k = 0; k < r.steps && !x->device->window && !x->device->carried; k++)
+    CHECK(r.host.at[r.step_stream[k]] >= r.step[k].at[r.step_stream[k]], "%s: begin has not waited for step %d", what,
+          k);
+}
+
 static void one_by_one(subject *s, const char *what)
 {
   const gable_exchange_arrays a = arrays_of(s);
   work(s);
   CHECK_OK(gable_exchange_begin_all(1, &a));
+  check_read(s->x, what);
   CHECK_OK(gable_exchange_end(s->x));
   CHECK(r.steps - s->first >= 2, "%s: %d steps", what, r.steps - s->first);
   check_order(s, r.steps, what);
@@ -294,6 +303,7 @@ static void two_streams(gable_comm *comm, gable_path path, void *const *stream)
       }
       for (int k = 0; k < 2 && together; k++) work(&s[k]);
       if (together) CHECK_OK(gable_exchange_begin_all(2, a));
+      for (int k = 0; k < 2 && together; k++) check_read(s[k].x, "together");
       if (together) CHECK_OK(gable_exchange_end_all(2, a));
       for (int k = 1; k >= 0 && !together; k--) {
         const int from = r.steps;
