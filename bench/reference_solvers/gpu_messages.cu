@@ -439,6 +439,7 @@ void calls()
   cudaEvent_t event;
   cudaGraph_t graph;
   cudaGraphExec_t ready;
+  cudaPointerAttributes attributes;
   int gpus = 0;
   need(cudaMalloc(&a, large), "cudaMalloc");
   need(cudaMalloc(&b, large), "cudaMalloc");
@@ -454,6 +455,8 @@ void calls()
     cudaStreamSynchronize(stream);
   });
   alone("synchronise an empty stream", 1000, [&] { cudaStreamSynchronize(stream); });
+  alone("synchronise an idle device", 1000, [&] { cudaDeviceSynchronize(); });
+  alone("ask where a pointer leads", 1000, [&] { cudaPointerGetAttributes(&attributes, a); });
   alone("event record", 1000, [&] { cudaEventRecord(event, stream); });
   alone("stream wait event", 1000, [&] { cudaStreamWaitEvent(stream, event, 0); });
   alone("copy 8 B in device memory", 1000, [&] { cudaMemcpyAsync(b, a, 8, cudaMemcpyDefault, stream); });
