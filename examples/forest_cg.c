@@ -4,6 +4,7 @@
  *   cc forest_cg.c $(pkg-config --cflags --libs gable) -lm && ./a.out cpu/ranks:4
  *   mpicc -DPROCESSES forest_cg.c $(pkg-config --cflags --libs gable) -lm && mpirun -n 4 ./a.out
  *   nvcc -x cu -arch=sm_90 -fmad=false forest_cg.c $(pkg-config --cflags --libs gable) && ./a.out cuda:0,1/peer
+ *   nvcc -ccbin mpicc -DPROCESSES (the rest likewise) -lm && mpirun -n 2 ./a.out cuda   (or: cuda nvshmem)
  *
  * Compiled by nvcc, loops are kernels on a GPU and all vectors lie in its memory; -fmad=false: the bits of a CPU. */
 #include <gable/gable.h>
@@ -35,6 +36,7 @@ typedef struct domain {
   gable_context *ctx;
   arrays a;
   int ranks, gpu;
+  gable_path path; /* of messages */
   gable_off first, ghosts;
   gable_exchange *halo, *sums;
   double *host; /* [ranks] */
@@ -140,6 +142,7 @@ static gable_status bcast_of(const domain *d, gable_forest *f, gable_exchange **
 {
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT; /* one double, replaced */
   gable_plan *plan = NULL;
+  o.path = d->path;
   o.root_space = o.leaf_space = d->gpu ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST;
   gable_status status = gable_plan_create(f, &o, &plan);
   if (!status) status = gable_exchange_create(plan, NULL, out);
@@ -285,13 +288,14 @@ static gable_status solve(domain *d, int *iterations)
   return status;
 }
 
-/* What each rank runs. */
-static gable_status run(gable_comm *comm, void *user)
+/* What each rank runs.  path: "nvshmem", or NULL: the library chooses. */
+static gable_status run(gable_comm *comm, void *path)
 {
   domain d;
   int iterations = 0;
   double error = 0, sum = 0;
   memset(&d, 0, sizeof d);
+  d.path = path && !strcmp((const char *)path, "nvshmem") ? GABLE_PATH_NVSHMEM : GABLE_PATH_AUTO;
   gable_status status = domain_open(comm, &d);
   if (!status) status = solve(&d, &iterations);
   if (!status) take_error(&d, d.a.n);
@@ -303,9 +307,27 @@ static gable_status run(gable_comm *comm, void *user)
     printf("%s: %d points, %d iterations, sum of x %.17g, error %.1e\n", gable_comm_where(comm), SIDE * SIDE,
            iterations, sum, sqrt(error) / SIDE);
   domain_close(&d);
-  (void)user;
   return status;
 }
+
+#ifdef PROCESSES
+/* Of this process: for "cuda" the GPU of its number among the processes of its node. */
+static gable_status open_context(const char *where, gable_context **ctx)
+{
+  char name[32];
+  snprintf(name, sizeof name, "%s", where);
+#ifdef __CUDACC__
+  int gpus = 0, local = 0;
+  MPI_Comm node;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_rank(node, &local);
+  MPI_Comm_free(&node);
+  cudaGetDeviceCount(&gpus);
+  if (!strcmp(where, "cuda")) snprintf(name, sizeof name, "cuda:%d", gpus ? local % gpus : 0);
+#endif
+  return gable_context_create(name, NULL, ctx);
+}
+#endif
 
 int main(int argc, char **argv)
 {
@@ -318,9 +340,9 @@ int main(int argc, char **argv)
   gable_context *ctx = NULL;
   gable_comm *comm = NULL;
   MPI_Init(&argc, &argv);
-  gable_status status = gable_context_create(argc > 1 ? argv[1] : "cpu", NULL, &ctx);
+  gable_status status = open_context(argc > 1 ? argv[1] : "cpu", &ctx);
   if (!status) status = gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm);
-  if (!status) status = run(comm, NULL);
+  if (!status) status = run(comm, argc > 2 ? argv[2] : NULL);
   if (status) fprintf(stderr, "%s\n", gable_last_error());
   if (status) MPI_Abort(MPI_COMM_WORLD, 1);
   gable_comm_destroy(&comm);
