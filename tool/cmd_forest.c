@@ -514,6 +514,8 @@ int cmd_forest(int argc, char **argv)
     return options_wrong("forest", "--pin is of ranks that are threads: mpirun --bind-to core binds processes");
   if (q.strict && !q.matrix) return options_wrong("forest", "--strict is of tests with a matrix");
   if (!is(&q, "show") && q.plot) return options_wrong("forest", "--plot is of show");
+  if (is(&q, "show") && strcmp(q.place.path, "auto"))
+    return options_wrong("forest", "--path is of tests that send messages, not of show");
   if (is(&q, "halo") && q.most < FOREST_LEAST_HALO)
     return options_wrong("forest", "--most %ld of halo: the smallest block has %d bytes", q.most, FOREST_LEAST_HALO);
   if (q.matrix && !strcmp(q.matrix, "-") && mpi_place_is(q.where))

@@ -90,6 +90,7 @@ printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1e308\n1 2 1
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2e-170\n2 1 -1e-170\n2 2 2e-170\n' >"$work/tiny.mtx"
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 -1\n2 2 1\n' >"$work/null.mtx"
 refused 'spmv of which matrix' spmv
+refused '--path is of tests that send messages' show --path copy
 refused '--plot is of show' halo --plot "$work/p.svg"
 refused '--most 64 of halo: the smallest block has 128 bytes' halo --most 64
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n1 1 2\n2 2 1\n' >"$work/twice.mtx"
