@@ -73,8 +73,10 @@ GABLE_API gable_status gable_forest_create(gable_comm *comm, gable_off n_roots, 
 GABLE_API gable_status gable_forest_create_global(gable_comm *comm, gable_off n_roots, gable_off n_leaves,
                                                   const gable_off *leaf, const gable_off *global, gable_forest **out);
 
-/* The same where each root has a key >= 0, in any order: leaf i is joined to the root with its key.  root_key
- * [n_roots], different on all ranks (GABLE_ERR_ARGUMENT); leaf_key [n_leaves], of which some root must have each. */
+/* The same where each root has a key >= 0, in any order: leaf i is joined to the root with its key, as by
+ * PetscSFCreateByMatchingIndices.  root_key [n_roots], no key twice on one rank (GABLE_ERR_ARGUMENT).  Roots of
+ * several ranks may have one key: its leaves are joined to the root of the highest of these ranks.  leaf_key
+ * [n_leaves], of which some root must have each. */
 GABLE_API gable_status gable_forest_create_matching(gable_comm *comm, gable_off n_roots, const gable_off *root_key,
                                                     gable_off n_leaves, const gable_off *leaf,
                                                     const gable_off *leaf_key, gable_forest **out);

@@ -1,7 +1,8 @@
 /* matching.c: leaves find their roots by keys.  Key k is known to rank k modulo size, the directory:
  *
- *   1  roots tell the directory (key, rank, index); it sorts them and refuses a key that comes twice
- *   2  leaves ask it for their keys; it answers with (rank, index) */
+ *   1  each root sends its claim (key, rank, index) to the directory, which sorts claims by (key, rank) and refuses two
+ *      of one rank for one key
+ *   2  leaves ask it for their keys; it answers with (rank, index) of the highest rank that claims the key */
 #include "forest/algebra.h"
 
 typedef struct place {
@@ -61,7 +62,8 @@ done:
   return status;
 }
 
-/* Each question's root; roots by increasing key. */
+/* Each question's root: the last claim of its key in the order by (key, rank, index).  Claims arrive by increasing
+ * (rank, index) and gi_sort_order is stable, so sorting by key alone gives this order. */
 static gable_status answer(gable_comm *comm, const letters *roots, letters *leaves)
 {
   gable_status status = GABLE_OK;
@@ -74,24 +76,24 @@ static gable_status answer(gable_comm *comm, const letters *roots, letters *leav
   gi_sort_order(key, n, order, room);
   for (int64_t i = 1; i < n; i++) {
     const place *a = &roots->got[order[i - 1]], *b = &roots->got[order[i]];
-    GI_REQUIRE(a->key != b->key, GABLE_ERR_ARGUMENT,
+    GI_REQUIRE(a->key != b->key || a->rank != b->rank, GABLE_ERR_ARGUMENT,
                "root %lld of rank %lld and root %lld of rank %lld have one key, %lld", (long long)a->index,
                (long long)a->rank, (long long)b->index, (long long)b->rank, (long long)a->key);
   }
   for (int64_t q = 0; q < leaves->received; q++) {
     place *asked = &leaves->got[q];
-    int64_t lo = 0, hi = n;
+    int64_t lo = 0, hi = n; /* lo becomes the number of claims with keys <= asked->key */
     while (lo < hi) {
       const int64_t mid = lo + (hi - lo) / 2;
-      if (key[order[mid]] < asked->key)
+      if (key[order[mid]] <= asked->key)
         lo = mid + 1;
       else
         hi = mid;
     }
-    GI_REQUIRE(lo < n && key[order[lo]] == asked->key, GABLE_ERR_ARGUMENT,
+    GI_REQUIRE(lo > 0 && key[order[lo - 1]] == asked->key, GABLE_ERR_ARGUMENT,
                "leaf %lld of rank %lld: no root has its key %lld", (long long)asked->index, (long long)asked->rank,
                (long long)asked->key);
-    *asked = roots->got[order[lo]];
+    *asked = roots->got[order[lo - 1]];
   }
 done:
   GI_FREE(comm->ctx, key, order, room);

@@ -288,6 +288,45 @@ static void test_sources(gable_comm *comm, const edges *l, const gable_off *n_ro
   free(right);
 }
 
+/* Keys that roots of several ranks claim: a leaf belongs to the claim of the highest rank. */
+static void test_claims(gable_comm *comm, uint64_t seed)
+{
+  enum { KEYS = 48, LEAVES = 60 };
+  const int me = gable_comm_rank(comm), size = gable_comm_size(comm);
+  gi_random r = gi_random_seed(seed);
+  const gable_off scale = seed % 2 ? 7 : 1; /* 7: keys of one directory rank are far apart */
+  gable_off mine[KEYS], n_mine = 0, leaf[LEAVES], leaf_key[LEAVES], n = 0;
+  gable_root winner[KEYS];
+  edges *right = new_edges();
+  gable_forest *f = NULL;
+  for (int k = 0; k < KEYS; k++) winner[k].rank = -1;
+  for (int q = 0; q < size; q++) {
+    gable_off claim[KEYS];
+    const gable_off claims = gi_random_below(&r, 4) ? gi_random_below(&r, KEYS + 1) : 0;
+    for (int k = 0; k < KEYS; k++) claim[k] = k;
+    for (gable_off i = 0; i < claims; i++) { /* a partial shuffle: no key twice within a rank */
+      const gable_off j = i + gi_random_below(&r, KEYS - i), key = claim[j];
+      claim[j] = claim[i];
+      claim[i] = key;
+      if (q >= winner[key].rank) winner[key] = (gable_root){q, i};
+    }
+    for (gable_off i = 0; q == me && i < claims; i++) mine[n_mine++] = scale * claim[i] + 3;
+  }
+  for (int q = 0; q < size; q++)
+    for (gable_off p = LEAVES - 1; p >= 0; p--) {
+      const gable_off key = gi_random_below(&r, KEYS);
+      if (winner[key].rank < 0) continue;
+      add(right, q, 2 * p, winner[key].rank, winner[key].index);
+      if (q != me) continue;
+      leaf[n] = 2 * p;
+      leaf_key[n++] = scale * key + 3;
+    }
+  CHECK_OK(gable_forest_create_matching(comm, n_mine, mine, n, leaf, leaf_key, &f));
+  expect(comm, f, n_mine, right, "keys that several ranks claim");
+  gable_forest_destroy(&f);
+  free(right);
+}
+
 static void test_patterns(gable_comm *comm)
 {
   const int me = gable_comm_rank(comm), size = gable_comm_size(comm);
@@ -457,6 +496,7 @@ static gable_status run(gable_comm *comm, void *user)
     test_joined(comm, a, fa, single, fs, n_roots);
     test_ranks(comm, a, fa);
     test_sources(comm, a, n_roots);
+    test_claims(comm, seed);
     test_section(comm, a, fa, n_roots);
     gable_forest_destroy(&fa);
     gable_forest_destroy(&fb);

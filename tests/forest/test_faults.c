@@ -46,9 +46,17 @@ static gable_status bad_graphs(gable_comm *comm, void *user)
   expect(gable_forest_create(comm, 2, 2, twice, good, &f), GABLE_ERR_ARGUMENT,
          "rank 1: leaves 0 and 1 have the same position 5");
   expect(gable_forest_create(comm, 2, 2, negative, good, &f), GABLE_ERR_ARGUMENT, "rank 1: leaf 1 has position -1");
+  /* A key on two ranks is no error; a key twice on one rank is, and so is a key that no root has. */
   const gable_off key[] = {10 * gable_comm_rank(comm), bad ? 20 : 10 * gable_comm_rank(comm) + 1},
-                  none[] = {bad ? 3 : 0};
-  expect(gable_forest_create_matching(comm, 2, key, 0, NULL, NULL, &f), GABLE_ERR_ARGUMENT, "have one key, 20");
+                  none[] = {bad ? 3 : 0}, claimed[] = {20}, repeated[] = {bad ? 20 : key[0], key[1]};
+  gable_root owner = {-1, -1};
+  CHECK_OK(gable_forest_create_matching(comm, 2, key, 1, NULL, claimed, &f));
+  CHECK_OK(gable_forest_get_leaves(f, NULL, &owner));
+  CHECK(owner.rank == 2 && owner.index == 0, "key 20 leads to root %lld of rank %d", (long long)owner.index,
+        (int)owner.rank);
+  gable_forest_destroy(&f);
+  expect(gable_forest_create_matching(comm, 2, repeated, 0, NULL, NULL, &f), GABLE_ERR_ARGUMENT,
+         "rank 2: root 0 of rank 1 and root 1 of rank 1 have one key, 20");
   expect(gable_forest_create_matching(comm, 1, key, 1, NULL, none, &f), GABLE_ERR_ARGUMENT,
          "leaf 0 of rank 1: no root has its key 3");
   CHECK(!f, "a forest of a failed call");
