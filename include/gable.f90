@@ -952,6 +952,21 @@ module gable
       type(c_ptr), intent(inout) :: codec
       integer(c_int) :: gable_forest_get_leaf_rank
     end function
+    function gable_forest_get_root_rank_edges(f, k, leaf, root) bind(C, name="gable_forest_get_root_rank_edges")
+      import
+      type(c_ptr), value :: f
+      integer(c_int), value :: k
+      integer(c_int64_t), intent(inout), optional, dimension(*) :: leaf
+      integer(c_int64_t), intent(inout), optional, dimension(*) :: root
+      integer(c_int) :: gable_forest_get_root_rank_edges
+    end function
+    function gable_forest_get_leaf_rank_edges(f, k, root) bind(C, name="gable_forest_get_leaf_rank_edges")
+      import
+      type(c_ptr), value :: f
+      integer(c_int), value :: k
+      integer(c_int64_t), intent(inout), optional, dimension(*) :: root
+      integer(c_int) :: gable_forest_get_leaf_rank_edges
+    end function
     function gable_forest_multi(f, out) bind(C, name="gable_forest_multi")
       import
       type(c_ptr), value :: f

@@ -149,6 +149,15 @@ GABLE_API gable_status gable_forest_get_root_rank(const gable_forest *f, int k, 
 GABLE_API gable_status gable_forest_get_leaf_rank(const gable_forest *f, int k, int *rank, gable_off *edges,
                                                   const char **codec);
 
+/* Local.  The edges of this rank's leaves with neighbour k of [0, root_ranks), as PetscSFGetRootRanks: leaf [edges],
+ * positions of these leaves; root [edges], indices of that rank's roots; either may be NULL.  The order is that of the
+ * message: by increasing position. */
+GABLE_API gable_status gable_forest_get_root_rank_edges(const gable_forest *f, int k, gable_off *leaf, gable_off *root);
+
+/* Local.  The edges of this rank's roots with neighbour k of [0, leaf_ranks), as PetscSFGetLeafRanks: root [edges], the
+ * index of the root of each, in the order in which gable_forest_get_root_rank_edges lists them on that rank. */
+GABLE_API gable_status gable_forest_get_leaf_rank_edges(const gable_forest *f, int k, gable_off *root);
+
 /* Algebra: new forests from old ones, Collective, errors as above; the caller destroys them.  The last sentence of each
  * comment is the memory in bytes that it takes while it works: "edge" counts where the root is, "leaf" where the leaf
  * is. */

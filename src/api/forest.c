@@ -1,4 +1,6 @@
 /* forest.c: the public face of star forests: checks arguments, then calls down. */
+#include <string.h>
+
 #include "api/entry.h"
 #include "api/structs.h"
 #include "forest/algebra.h"
@@ -101,9 +103,15 @@ gable_status gable_forest_get_degree(const gable_forest *f, gable_off *degree)
   return GABLE_OK;
 }
 
-static gable_status get_neighbour(const gi_forest_side *s, int k, int *rank, gable_off *edges, const char **codec)
+static gable_status check_neighbour(const gi_forest_side *s, int k)
 {
   GI_CHECK(k >= 0 && k < s->n, GABLE_ERR_ARGUMENT, "neighbour %d of %d", k, s->n);
+  return GABLE_OK;
+}
+
+static gable_status get_neighbour(const gi_forest_side *s, int k, int *rank, gable_off *edges, const char **codec)
+{
+  GI_PASS(check_neighbour(s, k));
   if (rank) *rank = s->rank[k];
   if (edges) *edges = s->map[k].n;
   if (codec) *codec = gik_map_name(s->map[k].kind);
@@ -120,4 +128,27 @@ gable_status gable_forest_get_leaf_rank(const gable_forest *f, int k, int *rank,
 {
   GI_GIVEN(f, "f");
   return GI_TRACED(get_neighbour(&f->roots, k, rank, edges, codec));
+}
+
+/* Of the side's edges with neighbour k: to (NULL: nothing) = value [edges of the side]. */
+static void copy_edges(const gi_forest_side *s, int k, const int64_t *value, gable_off *to)
+{
+  if (to) memcpy(to, value + s->ptr[k], (size_t)(s->ptr[k + 1] - s->ptr[k]) * sizeof *to);
+}
+
+gable_status gable_forest_get_root_rank_edges(const gable_forest *f, int k, gable_off *leaf, gable_off *root)
+{
+  GI_GIVEN(f, "f");
+  GI_PASS(check_neighbour(&f->leaves, k));
+  copy_edges(&f->leaves, k, f->leaves.index, leaf);
+  copy_edges(&f->leaves, k, f->leaf_root, root);
+  return GABLE_OK;
+}
+
+gable_status gable_forest_get_leaf_rank_edges(const gable_forest *f, int k, gable_off *root)
+{
+  GI_GIVEN(f, "f");
+  GI_PASS(check_neighbour(&f->roots, k));
+  copy_edges(&f->roots, k, f->roots.index, root);
+  return GABLE_OK;
 }

@@ -262,6 +262,89 @@ static void test_ranks(gable_comm *comm, const edges *l, gable_forest *f)
   free(right);
 }
 
+/* The edges with each neighbour are those of l, in its order: by increasing (leaf rank, position).  codecs: of leaves
+ * and of roots; NULL: any. */
+static void test_neighbours(gable_comm *comm, const edges *l, const gable_forest *f, const char *const *codecs)
+{
+  const int me = gable_comm_rank(comm);
+  gable_forest_info info = GABLE_FOREST_INFO_INIT;
+  gable_off n[2] = {0, 0};
+  CHECK_OK(gable_forest_get_info(f, &info));
+  const int neighbours[2] = {info.root_ranks, info.leaf_ranks};
+  for (int side = 0; side < 2; side++) /* 0: of leaves, with their roots' ranks; 1: of roots */
+    for (int k = 0, before = -1, rank = -1; k < neighbours[side]; k++, before = rank) {
+      gable_off count = 0, at = 0;
+      const char *codec = NULL;
+      CHECK_OK(side ? gable_forest_get_leaf_rank(f, k, &rank, &count, &codec)
+                    : gable_forest_get_root_rank(f, k, &rank, &count, &codec));
+      CHECK(rank > before && count > 0, "neighbour %d: rank %d after %d, %lld edges", k, rank, before,
+            (long long)count);
+      CHECK(!codecs || !strcmp(codec, codecs[side]), "side %d: %s, not %s", side, codec, codecs[side]);
+      gable_off *leaf = malloc((size_t)count * sizeof *leaf), *root = malloc((size_t)count * sizeof *root);
+      CHECK(leaf && root, "memory");
+      if (side) {
+        CHECK_OK(gable_forest_get_leaf_rank_edges(f, k, root));
+      } else {
+        CHECK_OK(gable_forest_get_root_rank_edges(f, k, leaf, NULL));
+        CHECK_OK(gable_forest_get_root_rank_edges(f, k, NULL, root));
+      }
+      for (int i = 0; i < l->n; i++) {
+        const edge *e = &l->e[i];
+        if (e->leaf_rank != (side ? rank : me) || e->root_rank != (side ? me : rank)) continue;
+        CHECK(at < count && root[at] == e->root && (side || leaf[at] == e->leaf),
+              "side %d, rank %d: edge %lld of %lld with rank %d", side, me, (long long)at, (long long)count, rank);
+        at++;
+      }
+      CHECK(at == count, "side %d, rank %d: %lld edges, not %lld", side, me, (long long)count, (long long)at);
+      n[side] += count;
+      free(leaf);
+      free(root);
+    }
+  CHECK(n[0] == info.n_leaves && n[1] == joined_to(l, me), "%lld and %lld edges", (long long)n[0], (long long)n[1]);
+  CHECK(gable_forest_get_root_rank_edges(f, neighbours[0], NULL, NULL) == GABLE_ERR_ARGUMENT, "a neighbour too many");
+  CHECK(gable_forest_get_leaf_rank_edges(f, neighbours[1], NULL) == GABLE_ERR_ARGUMENT, "a neighbour too many");
+  CHECK(gable_forest_get_root_rank_edges(f, -1, NULL, NULL) == GABLE_ERR_ARGUMENT, "neighbour -1");
+  CHECK(gable_forest_get_leaf_rank_edges(f, -1, NULL) == GABLE_ERR_ARGUMENT, "neighbour -1");
+  CHECK(gable_forest_get_root_rank_edges(NULL, 0, NULL, NULL) == GABLE_ERR_ARGUMENT, "no forest");
+  CHECK(gable_forest_get_leaf_rank_edges(NULL, 0, NULL) == GABLE_ERR_ARGUMENT, "no forest");
+}
+
+static const char *const codec_names[] = {"contiguous", "box", "runs", "list"};
+
+/* n increasing numbers below 100 that the codec stores. */
+static void numbers_of(gi_random *r, int codec, gable_off n, gable_off *number)
+{
+  for (gable_off i = 0, gap = 0; i < n; i++) {
+    gap += codec == 3 && i ? gi_random_below(r, 3) : 0;
+    number[i] = codec == 0 ? i : codec == 1 ? i % 5 + 8 * (i / 5) : codec == 2 ? i + i / 10 * (i / 10) : i + gap;
+  }
+}
+
+/* Random pairs of ranks with 30 edges each, positions and roots in each of the four forms. */
+static void test_codecs(gable_comm *comm, uint64_t seed, int leaf_codec, int root_codec)
+{
+  enum { EDGES = 30 };
+  const int size = gable_comm_size(comm);
+  const char *const codecs[] = {codec_names[leaf_codec], codec_names[root_codec]};
+  gi_random r = gi_random_seed(seed);
+  edges *l = new_edges();
+  for (int q = 0; q < size; q++)
+    for (int to = 0; to < size; to++) {
+      gable_off leaf[EDGES], root[EDGES];
+      if (!gi_random_below(&r, 4)) continue;
+      numbers_of(&r, leaf_codec, EDGES, leaf);
+      numbers_of(&r, root_codec, EDGES, root);
+      for (int i = 0; i < EDGES; i++) { /* a list of roots: in any order, some of them twice */
+        const gable_off from = root_codec == 3 ? root[gi_random_below(&r, EDGES)] : root[i];
+        add(l, q, 100 * to + leaf[i], to, 50 * q + from);
+      }
+    }
+  gable_forest *f = forest_of(comm, l, 100 * (gable_off)size + 100);
+  test_neighbours(comm, l, f, codecs);
+  gable_forest_destroy(&f);
+  free(l);
+}
+
 /* The same graph from global numbers, and from keys: 7 * number + 3. */
 static void test_sources(gable_comm *comm, const edges *l, const gable_off *n_roots)
 {
@@ -495,6 +578,8 @@ static gable_status run(gable_comm *comm, void *user)
     test_inverse(comm, a, fa, n_roots[me], single, fs);
     test_joined(comm, a, fa, single, fs, n_roots);
     test_ranks(comm, a, fa);
+    test_neighbours(comm, a, fa, NULL);
+    for (int c = 0; c < 16 && seed <= 2; c++) test_codecs(comm, seed, c % 4, c / 4);
     test_sources(comm, a, n_roots);
     test_claims(comm, seed);
     test_section(comm, a, fa, n_roots);
