@@ -69,8 +69,9 @@ static void place_leaves(forest_random *r, forest_part *p)
   }
 }
 
-/* Leaves of one root, and the case of each seed that reduces them. */
-enum { HUB = 100000, HUB_CASE = 3 };
+/* Leaves of one root, and the cases of each seed that have it: the first reduces them, the second, by seed, goes one of
+ * the other ways. */
+enum { HUB = 100000, HUB_CASE = 3, OTHER_HUB_CASE = 4 };
 
 /* To a rank with roots: at random, in runs, or most to one root; with a hub all but some of all ranks to one. */
 static void choose_roots(forest_random *r, const forest_case *c, forest_part *p, int own)
@@ -126,14 +127,17 @@ static void count_slots(const forest_case *c)
   }
 }
 
-static void choose_plan(forest_random *r, forest_case *c, gable_space space, int hub)
+/* only: the direction, or 0. */
+static void choose_plan(forest_random *r, forest_case *c, gable_space space, int only)
 {
   gable_plan_options *o = &c->plan;
   *o = (gable_plan_options)GABLE_PLAN_OPTIONS_INIT;
-  o->direction = hub ? GABLE_DIRECTION_REDUCE : (gable_direction)(1 + forest_random_below(r, 5));
+  const int reduces = only == GABLE_DIRECTION_REDUCE;
+  o->direction = (gable_direction)(only ? only : 1 + forest_random_below(r, 5));
   o->unit = (gable_unit_type)forest_random_below(r, GABLE_UNIT_PAIR_D + 1);
   do o->op = (gable_forest_op)forest_random_below(r, GABLE_FOREST_OP_MAXLOC + 1);
-  while (!forest_unit_has(o->unit, o->op) || (hub && o->op == GABLE_FOREST_OP_REPLACE && o->unit != GABLE_UNIT_BYTES));
+  while (!forest_unit_has(o->unit, o->op) ||
+         (reduces && o->op == GABLE_FOREST_OP_REPLACE && o->unit != GABLE_UNIT_BYTES));
   if (o->direction >= GABLE_DIRECTION_GATHER) o->op = GABLE_FOREST_OP_REPLACE;
   o->count = 1 + forest_random_below(r, 3) * one_in(r, 2);
   o->fields = 1 + forest_random_below(r, 3) * one_in(r, 2);
@@ -167,7 +171,9 @@ forest_case *forest_case_create(int ranks, uint64_t seed, int64_t number, gable_
     c->part[q].n_roots = one_in(&r, 4) ? 0 : forest_random_below(&r, large);
     all += c->part[q].n_roots;
   }
-  const int hub = number == HUB_CASE;
+  static const int others[] = {GABLE_DIRECTION_BCAST, GABLE_DIRECTION_FETCH, GABLE_DIRECTION_GATHER,
+                               GABLE_DIRECTION_SCATTER};
+  const int hub = number == HUB_CASE || number == OTHER_HUB_CASE;
   if (hub && !all && !failed) all = c->part[0].n_roots = 1;
   for (int q = 0; q < ranks && !failed; q++) {
     c->part[q].n_leaves = !all || one_in(&r, 4) ? 0 : forest_random_below(&r, 2 * large);
@@ -176,7 +182,7 @@ forest_case *forest_case_create(int ranks, uint64_t seed, int64_t number, gable_
   }
   if (!failed) {
     count_slots(c);
-    choose_plan(&r, c, space, hub);
+    choose_plan(&r, c, space, number == HUB_CASE ? GABLE_DIRECTION_REDUCE : hub ? others[seed % 4] : 0);
     choose_strides(&r, c);
     return c;
   }
