@@ -1,6 +1,11 @@
-/* Forests made from numbers, keys, patterns, grids, sections and from other forests, against lists of edges. */
+/* Forests made from numbers, keys, patterns, grids, sections and from other forests, against lists of edges.
+ * test_mpi.sh compiles it with PROCESSES and an MPI, and runs it by mpirun. */
 #include "base/random.h"
 #include "support/test.h"
+
+#ifdef PROCESSES
+#include <gable/mpi.h>
+#endif
 
 enum { MOST = 20000 };
 
@@ -598,6 +603,20 @@ static gable_status run(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+#ifdef PROCESSES
+int main(int argc, char **argv)
+{
+  gable_context *ctx = NULL;
+  gable_comm *comm = NULL;
+  MPI_Init(&argc, &argv);
+  CHECK_OK(gable_context_create("cpu", NULL, &ctx));
+  CHECK_OK(gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm));
+  CHECK_OK(run(comm, NULL));
+  gable_comm_destroy(&comm);
+  gable_context_destroy(&ctx);
+  return MPI_Finalize();
+}
+#else
 int main(void)
 {
   for (int ranks = 1; ranks <= 4; ranks++) {
@@ -607,3 +626,4 @@ int main(void)
   }
   return 0;
 }
+#endif

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Star forests over MPI: one library serves Open MPI and MPICH, with 1 to 4 ranks; and the tool under mpirun where this build has one.
+# Star forests over MPI: one library serves Open MPI and MPICH, with 1 to 4 ranks, forest algebra with 2 and 3; and the tool under mpirun where this build has one.
 set -u
 case ${SAN:-} in *thread*) echo "not under the thread sanitizer: MPI is not made for it"; exit 77 ;; esac
 work=$(mktemp -d)
@@ -72,6 +72,10 @@ for mpi in openmpi mpich; do
         "$BUILD/lib/libgable.a" $LIBS -o "$work/cg.$mpi"
     run "the example with $mpi" mpirun.$mpi -n 3 "$work/cg.$mpi"
     awk '$1 == "cpu/mpi:" && $NF <= 1e-12 { right = 1 } END { exit !right }' "$work/log" || { cat "$work/log"; exit 1; }
+    # shellcheck disable=SC2086
+    run "compile test_algebra with $mpi" mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -DPROCESSES -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -Itests \
+        tests/forest/test_algebra.c "$BUILD/lib/libgable.a" $LIBS -o "$work/algebra.$mpi"
+    for n in 2 3; do run "forest algebra with $mpi, $n ranks" mpirun.$mpi -n $n "$work/algebra.$mpi"; done
     for n in 1 2 3 4; do run "$mpi, $n ranks" mpirun.$mpi -n $n "$work/check.$mpi" $((n < 4 ? 20 : 6)); done
     run "$mpi, the mirror's device memory" mpirun.$mpi -n 3 "$work/check.$mpi" device direct
     # By requests in pieces, of which the library makes the same for every MPI: by one of them.
