@@ -200,21 +200,6 @@ static int check_shared(gable_comm *comm)
   return wrong || wrong_blocks || !again;
 }
 
-/* The mirror's device memory by path: random task graphs in it, exchanges that begin and end together, and
- * the cases by name, by the other paths too. */
-static int check_device(gable_comm *comm, gable_path path)
-{
-  long wrong = 0, wrong_blocks = 0;
-  if (failed("random_dag_values", random_dag_values(comm, (int)path, 100000, 1, 5, &wrong))) return 1;
-  if (failed("random_dag_blocks", random_dag_blocks(comm, (int)path, 6250, 1, 6, &wrong_blocks))) return 1;
-  if (wrong || wrong_blocks) fprintf(stderr, "%ld values and %ld blocks are wrong\n", wrong, wrong_blocks);
-  together_cases(comm, path, 5);
-  static const gable_path others[] = {GABLE_PATH_COPY, GABLE_PATH_WINDOW, GABLE_PATH_REQUEST, GABLE_PATH_AWARE};
-  forest_device_cases(comm, path, 6);
-  for (int k = 0; k < 4 && path == GABLE_PATH_DIRECT; k++) forest_device_cases(comm, others[k], 6);
-  return wrong || wrong_blocks;
-}
-
 enum { LARGE = 1 << 20 }; /* doubles of a message that MPI moves only while both ends look */
 
 /* An exchange in which rank `from` sends LARGE doubles to rank 1 - from. */
@@ -375,47 +360,152 @@ static int be_wrong(gable_comm *comm)
   return 1;
 }
 
-/* Each allocation of the last rank fails in turn: the same error on every rank, which names it, and the comm works on.
- */
-static int lack_memory(gable_comm *comm, failing_allocator *memory)
+enum { SCARCE_ITEM = 200000 }; /* doubles of an item: more than a window has at first */
+
+/* Each rank has a leaf of rank 0's root. */
+static gable_status open_hub(gable_comm *comm, const gable_plan_options *o, gable_exchange **x)
 {
-  static const gable_path paths[] = {GABLE_PATH_AUTO, GABLE_PATH_REQUEST};
-  const int last = gable_comm_size(comm) - 1, scarce = gable_comm_rank(comm) == last;
-  char text[60];
-  snprintf(text, sizeof text, last ? "rank %d: out of memory" : "out of memory", last);
-  for (int p = 0; p < 2; p++)
-    for (long k = 0;; k++) {
-      gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
-      gable_root root = {0, 0};
-      gable_forest *f = NULL;
-      gable_plan *plan = NULL;
-      gable_exchange *x = NULL;
-      int failures = 0, all[64];
-      o.path = paths[p];
-      o.count = 200000; /* more than a window has at first */
-      if (scarce) failing_allocator_arm(memory, k);
-      gable_status status = gable_forest_create(comm, 1, 1, NULL, &root, &f);
-      if (!status) status = gable_plan_create(f, &o, &plan);
-      if (!status) status = gable_exchange_create(plan, NULL, &x);
-      if (scarce) {
-        failures = (int)memory->failures;
-        failing_allocator_disarm(memory);
-      }
-      if (status && (status != GABLE_ERR_MEMORY || !strstr(gable_last_error(), text))) {
-        fprintf(stderr, "allocation %ld: %d, '%s' is not in '%s'\n", k, (int)status, text, gable_last_error());
-        return 1;
-      }
-      gable_exchange_destroy(&x);
-      gable_plan_destroy(&plan);
-      gable_forest_destroy(&f);
-      if (failed("after a failed allocation", gable_comm_allgather(comm, &failures, sizeof failures, all))) return 1;
-      if (!all[last]) break;
-      if (!status) {
-        fprintf(stderr, "allocation %ld failed, and no rank says so\n", k);
-        return 1;
-      }
+  const gable_root root = {0, 0};
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_status status = gable_forest_create(comm, 1, 1, NULL, &root, &f);
+  if (!status) status = gable_plan_create(f, o, &plan);
+  if (!status) status = gable_exchange_create(plan, NULL, x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  return status;
+}
+
+/* Root, leaf and update of a round, where the plan has its arrays. */
+typedef struct hub_arrays {
+  double *host;
+  void *at[3];
+} hub_arrays;
+
+static gable_status take_arrays(gable_context *ctx, int on_device, hub_arrays *a)
+{
+  gable_status status = GABLE_OK;
+  a->host = calloc(3 * SCARCE_ITEM, sizeof(double));
+  for (int k = 0; k < 3; k++) {
+    a->at[k] = on_device || !a->host ? NULL : a->host + k * SCARCE_ITEM;
+    if (on_device && !status) status = gable_device_alloc(ctx, SCARCE_ITEM * sizeof(double), &a->at[k]);
+  }
+  return a->host ? status : GABLE_ERR_MEMORY;
+}
+
+static void drop_arrays(gable_context *ctx, int on_device, hub_arrays *a)
+{
+  for (int k = 0; k < 3 && on_device; k++) gable_device_free(ctx, &a->at[k]);
+  free(a->host);
+}
+
+/* A round in which the root is 10 and each leaf 1. */
+static int check_hub(gable_comm *comm, const gable_plan_options *o, const hub_arrays *a, gable_exchange *x)
+{
+  const int me = gable_comm_rank(comm), fetches = o->direction == GABLE_DIRECTION_FETCH;
+  const int on_device = o->root_space == GABLE_SPACE_DEVICE, got = fetches ? 2 : 1;
+  const size_t bytes = SCARCE_ITEM * sizeof(double);
+  gable_context *ctx = gable_comm_context(comm);
+  gable_status status = GABLE_OK;
+  for (int i = 0; i < 3 * SCARCE_ITEM; i++) a->host[i] = i < SCARCE_ITEM ? 10 : 1;
+  for (int k = 0; k < 3 && on_device && !status; k++)
+    status = gable_device_copy_in(ctx, a->at[k], a->host + k * SCARCE_ITEM, bytes, NULL);
+  if (!status)
+    status = fetches ? gable_fetch_begin(x, a->at[0], a->at[1], a->at[2]) : gable_bcast_begin(x, a->at[0], a->at[1]);
+  if (!status) status = gable_exchange_end(x);
+  if (!status) status = gable_exchange_wait(x);
+  double *const found = a->host + got * SCARCE_ITEM;
+  if (!status && on_device) status = gable_device_copy_out(ctx, found, a->at[got], bytes, NULL);
+  if (!status && on_device) status = gable_device_synchronise(ctx, NULL);
+  if (failed("a round after failed allocations", status)) return 1;
+  for (int i = 0; i < SCARCE_ITEM; i++)
+    if (found[i] != 10 + fetches * me) {
+      fprintf(stderr, "after failed allocations: path %d, number %d is %g\n", (int)o->path, i, found[i]);
+      return 1;
     }
   return 0;
+}
+
+/* Each allocation of the last rank fails in turn while an exchange is made: the same error on every rank, which names
+ * it, and the comm works on: another exchange by this path is made at once, and has the right values.  No block of
+ * memory is left but what the comm keeps, which it has after the first round. */
+static int lack_memory(gable_comm *comm, failing_allocator *memory, const gable_plan_options *o)
+{
+  const int last = gable_comm_size(comm) - 1, scarce = gable_comm_rank(comm) == last;
+  const int on_device = o->root_space == GABLE_SPACE_DEVICE;
+  gable_context *ctx = gable_comm_context(comm);
+  hub_arrays a = {NULL, {NULL, NULL, NULL}};
+  char text[60];
+  long kept = 0, k = 0;
+  int all[64], wrong = failed("arrays", gable_comm_agree(comm, take_arrays(ctx, on_device, &a)));
+  snprintf(text, sizeof text, last ? "rank %d: out of memory" : "out of memory", last);
+  all[last] = 1;
+  for (int idle = 0; !wrong && idle < 10 && all[last]; k++) { /* idle: rounds in which no allocation failed */
+    gable_exchange *x = NULL;
+    if (scarce) failing_allocator_arm(memory, k);
+    gable_status status = open_hub(comm, o, &x);
+    const int failures = scarce ? (int)memory->failures : 0;
+    if (scarce) failing_allocator_disarm(memory);
+    if (status && (status != GABLE_ERR_MEMORY || !strstr(gable_last_error(), text))) {
+      fprintf(stderr, "path %d, allocation %ld: %d, '%s' is not in '%s'\n", (int)o->path, k, (int)status, text,
+              gable_last_error());
+      return 1;
+    }
+    if (failed("after a failed allocation", gable_comm_allgather(comm, &failures, sizeof failures, all))) return 1;
+    if (!status && all[last]) {
+      fprintf(stderr, "path %d, allocation %ld failed, and no rank says so\n", (int)o->path, k);
+      return 1;
+    }
+    if (status) wrong = failed("an exchange after a failed allocation", open_hub(comm, o, &x));
+    if (!wrong) wrong = check_hub(comm, o, &a, x);
+    gable_exchange_destroy(&x);
+    if (!k) kept = memory->live;
+    /* A link whose messages MPI still has goes when a later one is made. */
+    const int more = failures || memory->live != kept;
+    idle += !all[last];
+    if (!wrong) wrong = failed("after a round", gable_comm_allgather(comm, &more, sizeof more, all));
+  }
+  if (scarce && !wrong && (all[last] || k <= (on_device ? 35 : 10))) {
+    fprintf(stderr, "path %d: %ld allocations were tried, %ld blocks are left\n", (int)o->path, k,
+            (long)memory->live - kept);
+    wrong = 1;
+  }
+  drop_arrays(ctx, on_device, &a);
+  return wrong;
+}
+
+static int lack_memory_by(gable_comm *comm, failing_allocator *memory, int n, const gable_path *path, gable_space space)
+{
+  int wrong = 0;
+  for (int k = 0; k < 2 * n && !wrong; k++) {
+    gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+    o.path = path[k / 2];
+    o.count = SCARCE_ITEM;
+    o.root_space = o.leaf_space = space;
+    o.direction = k % 2 ? GABLE_DIRECTION_FETCH : GABLE_DIRECTION_BCAST;
+    o.op = k % 2 ? GABLE_FOREST_OP_SUM : GABLE_FOREST_OP_REPLACE;
+    wrong = lack_memory(comm, memory, &o);
+  }
+  return wrong;
+}
+
+/* The mirror's device memory by path: random task graphs in it, exchanges that begin and end together, and
+ * the cases by name, by the other paths too; before these, allocations that fail by each path. */
+static int check_device(gable_comm *comm, gable_path path, failing_allocator *memory)
+{
+  static const gable_path by_mpi[] = {GABLE_PATH_DIRECT, GABLE_PATH_COPY, GABLE_PATH_WINDOW, GABLE_PATH_REQUEST,
+                                      GABLE_PATH_AWARE};
+  static const gable_path by_nvshmem[] = {GABLE_PATH_NVSHMEM, GABLE_PATH_PUT};
+  const int mpi = path == GABLE_PATH_DIRECT;
+  if (lack_memory_by(comm, memory, mpi ? 5 : 2, mpi ? by_mpi : by_nvshmem, GABLE_SPACE_DEVICE)) return 1;
+  long wrong = 0, wrong_blocks = 0;
+  if (failed("random_dag_values", random_dag_values(comm, (int)path, 100000, 1, 5, &wrong))) return 1;
+  if (failed("random_dag_blocks", random_dag_blocks(comm, (int)path, 6250, 1, 6, &wrong_blocks))) return 1;
+  if (wrong || wrong_blocks) fprintf(stderr, "%ld values and %ld blocks are wrong\n", wrong, wrong_blocks);
+  together_cases(comm, path, 5);
+  forest_device_cases(comm, path, 6);
+  for (int k = 1; k < 5 && mpi; k++) forest_device_cases(comm, by_mpi[k], 6);
+  return wrong || wrong_blocks;
 }
 
 /* The last rank is killed between two rounds of a halo; the others must not wait beyond the deadline. */
@@ -559,6 +649,7 @@ static int make_in_want(gable_context *ctx, failing_allocator *memory)
 
 int main(int argc, char **argv)
 {
+  static const gable_path in_host_memory[] = {GABLE_PATH_AUTO, GABLE_PATH_REQUEST};
   gable_context *ctx = NULL;
   gable_comm *comm = NULL;
   failing_allocator memory = failing_allocator_init();
@@ -576,7 +667,7 @@ int main(int argc, char **argv)
     if (argc > 3)
       late_copies(comm, strcmp(argv[2], "put") ? GABLE_PATH_COPY : GABLE_PATH_PUT, atoi(argv[3]));
     else
-      wrong = check_device(comm, strcmp(argv[2], "nvshmem") ? GABLE_PATH_DIRECT : GABLE_PATH_NVSHMEM);
+      wrong = check_device(comm, strcmp(argv[2], "nvshmem") ? GABLE_PATH_DIRECT : GABLE_PATH_NVSHMEM, &memory);
     if (wrong) MPI_Abort(MPI_COMM_WORLD, 1);
     gable_comm_destroy(&comm);
     gable_context_destroy(&ctx);
@@ -589,7 +680,7 @@ int main(int argc, char **argv)
     MPI_Finalize();
     return 0;
   }
-  if (!wrong) wrong = lack_memory(comm, &memory);
+  if (!wrong) wrong = lack_memory_by(comm, &memory, 2, in_host_memory, GABLE_SPACE_HOST);
   for (int k = 0; !wrong && k < 3; k++)
     forest_quiet_rounds(comm, k == 0 ? GABLE_PATH_AUTO : k == 1 ? GABLE_PATH_REQUEST : GABLE_PATH_WINDOW, &memory);
   if (!wrong)
