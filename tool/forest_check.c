@@ -104,6 +104,7 @@ static size_t first_unlike(gable_unit_type unit, const unsigned char *a, const u
 {
   const int single = unit == GABLE_UNIT_S || unit == GABLE_UNIT_C, wide = unit == GABLE_UNIT_D || unit == GABLE_UNIT_Z;
   const size_t width = single ? sizeof(float) : sizeof(double);
+  if (!memcmp(a, b, bytes)) return bytes;
   for (size_t at = 0; at < bytes; at++) {
     const size_t number = at / width * width;
     float s[2];
