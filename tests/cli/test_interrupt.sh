@@ -84,7 +84,7 @@ def attempt(words, number, delay):
     return took
 
 # Each verb at all three moments, its signals in turn: two of one and one of the other, which the next run has the other way round.
-# A sanitizer sees two: its times prove nothing, but what is left behind does.
+# A sanitizer sees the first at which the run is not over: its times prove nothing, but what is left behind does.
 moments = [(number, delay) for number in (signal.SIGINT, signal.SIGTERM) for delay in (0.06, 0.25, 0.7)]
 if os.environ.get("SAN"):
     moments = [(signal.SIGINT, 0.25), (signal.SIGTERM, 0.25), (signal.SIGTERM, 0.7), (signal.SIGINT, 0.7)]
@@ -105,6 +105,8 @@ for index, line in enumerate(runs):
             continue
         assert best <= MOST, (line, number, delay, best)
         worst, seen, stopped = max(worst, best), seen + 1, stopped + 1
+        if os.environ.get("SAN"):
+            break
     assert seen, ("never stopped", line)
 print("%d runs were stopped, the slowest in %.3f s" % (stopped, worst))
 

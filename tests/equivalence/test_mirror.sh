@@ -13,24 +13,24 @@ on_mirror() {
     exit 1
 }
 on_mirror unit/test_device
-# Each kernel opens and locks all memory here, which the thread sanitizer makes slow: of two tests with many kernels that took half of the
-# time of this one. It sees the same kernels on the CPU.
+# Each kernel opens and locks all memory here, which the thread sanitizer makes slow: of tests with many kernels it sees the same kernels
+# on the CPU alone.
 many_kernels() { [ "${SAN:-}" = thread ] || on_mirror "$@"; }
 many_kernels equivalence/test_trisolve_device
 # Under a sanitizer 3 requests of the 12 for each shape and method: the kernels have all 12 on the CPU there, and the mirror's rules,
 # which need no sanitizer, have them in the other builds.
-on_mirror equivalence/test_trisolve ${SAN:+20240607 2147483647 3}
+many_kernels equivalence/test_trisolve ${SAN:+20240607 2147483647 3}
 on_mirror equivalence/test_cluster_operators ${SAN:+20}
 seeds=10
 [ -z "${SAN:-}" ] || seeds=8
-on_mirror equivalence/test_clusters $seeds
+many_kernels equivalence/test_clusters $seeds
 on_mirror equivalence/test_cluster_dataflow ${SAN:+10}
 seeds=6
 [ -z "${SAN:-}" ] || seeds=4
-on_mirror equivalence/test_device_methods $seeds
+many_kernels equivalence/test_device_methods $seeds
 many_kernels equivalence/test_device_triangles
 on_mirror equivalence/test_solver_device
-on_mirror equivalence/test_solver_device_vectors
+many_kernels equivalence/test_solver_device_vectors
 on_mirror equivalence/test_solver_device_singular
 on_mirror equivalence/test_solver_device_verdicts ${SAN:+60}
 on_mirror equivalence/test_solver_device_apply

@@ -76,7 +76,11 @@ for mpi in openmpi mpich; do
     run "compile test_algebra with $mpi" mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -DPROCESSES -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -Itests \
         tests/forest/test_algebra.c "$BUILD/lib/libgable.a" $LIBS -o "$work/algebra.$mpi"
     for n in 2 3; do run "forest algebra with $mpi, $n ranks" mpirun.$mpi -n $n "$work/algebra.$mpi"; done
-    for n in 1 2 3 4; do run "$mpi, $n ranks" mpirun.$mpi -n $n "$work/check.$mpi" $((n < 4 ? 20 : 6)); done
+    for n in 1 2 3 4; do # of the other MPI, which the library sees through the same calls, cases without 10^5 leaves of a root
+        cases=3
+        [ $mpi != $chosen ] || cases=$((n < 4 ? 20 : 6))
+        run "$mpi, $n ranks" mpirun.$mpi -n $n "$work/check.$mpi" $cases
+    done
     run "$mpi, the mirror's device memory" mpirun.$mpi -n 3 "$work/check.$mpi" device direct
     # By requests in pieces, of which the library makes the same for every MPI: by one of them.
     if [ $mpi = $chosen ] && [ "$(awk '/MemAvailable/ { print int($2 / 1e6) }' /proc/meminfo)" -ge 16 ]; then
