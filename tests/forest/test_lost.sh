@@ -6,19 +6,17 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 deadline=1 AT_ONCE=6
 . tests/forest/lost.sh
-ls /dev/shm >"$work/before" 2>/dev/null
-# nothing_left: no new segment that nobody has mapped.  Tests beside this one have theirs mapped; MPI's launcher removes those of a killed
-# process a moment later; clang's OpenMP maps none of its own, which hold its process's number and no data of ours.
+. tests/forest/segments.sh
+note_segments
+# nothing_left: no segment.  MPI's launcher removes those of a killed process a moment later; clang's OpenMP maps none of its own, which
+# hold its process's number and no data of ours.
 nothing_left() {
     for try in 1 2 3 4 5; do
-        left=
-        for s in $(ls /dev/shm 2>/dev/null | grep -v -x -F -f "$work/before" | grep -v '^__KMP_REGISTERED_LIB_'); do
-            grep -q -s -F "/dev/shm/$s" /proc/[0-9]*/maps || [ ! -e "/dev/shm/$s" ] || left="$left $s"
-        done
+        left=$(left_segments | grep -v '^__KMP_REGISTERED_LIB_' | tr '\n' ' ')
         [ "$left" ] || return 0
         sleep 1
     done
-    echo "left in /dev/shm:$left"
+    echo "left in /dev/shm: $left"
     return 1
 }
 # each RANKS PLACE PATHS WAYS

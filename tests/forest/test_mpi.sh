@@ -5,6 +5,7 @@ case ${SAN:-} in *thread*) echo "not under the thread sanitizer: MPI is not made
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . tests/forest/openmpi.sh
+. tests/forest/segments.sh
 tried= missing=
 sources="tests/forest/mpi_check.c tests/support/random_dag.c tests/support/forest_cases.c tests/support/together_cases.c tests/support/late_copies.c tests/support/failing_allocator.c tool/forest_check.c tool/forest_case.c tool/forest_oracle.c"
 
@@ -20,17 +21,15 @@ run() {
 # lost MPI kill|stop|early: the last of three ranks is killed, or stops (early: before the comm is made); the run ends soon, and leaves no process and no
 # segment that nobody has mapped.
 lost() {
-    ls /dev/shm >"$work/before" 2>/dev/null
+    note_segments
     from=$(date +%s)
     timeout -k 5 60 mpirun.$1 -n 3 "$work/check.$1" $2 >"$work/log" 2>&1 </dev/null && { echo "$1: a rank that is lost ($2) is no error"; exit 1; }
     took=$(($(date +%s) - from))
     [ $took -lt 40 ] || { echo "$1: $took s after a rank was lost ($2)"; cat "$work/log"; exit 1; }
     sleep 1
     pgrep -f "$work/check.$1 $2" >/dev/null && { echo "$1: processes are left of a run with a lost rank ($2)"; exit 1; }
-    for s in $(ls /dev/shm 2>/dev/null | grep -v -x -F -f "$work/before"); do
-        [ -e "/dev/shm/$s" ] && ! grep -q -s -F "/dev/shm/$s" /proc/[0-9]*/maps && { echo "$1: /dev/shm/$s is left of a lost rank ($2)"; exit 1; }
-    done
-    return 0
+    left=$(left_segments)
+    [ -z "$left" ] || { echo "$1: in /dev/shm is left of a lost rank ($2): $left"; exit 1; }
 }
 # stopped MPI: ranks 0 and 1 name the rank that they waited for, and have destroyed everything.
 stopped() {
