@@ -24,22 +24,19 @@ done
 for path in direct buffer; do
     "$gable" forest check --where cpu/ranks:3 --cases $n --path $path >"$BUILD/forest-check.log" 2>&1 || { cat "$BUILD/forest-check.log"; exit 1; }
 done
-for path in request window copy put aware; do
-    if "$gable" forest check --where cpu/ranks:2 --cases 1 --path $path >"$BUILD/forest-check.log" 2>&1; then echo "--path $path was taken"; exit 1; fi
-    grep -q "transport ranks has no path $path" "$BUILD/forest-check.log" || { cat "$BUILD/forest-check.log"; exit 1; }
-done
-
-# refused WHERE TEXT: the place is refused with that text
+# refused TEXT WHERE [WORD...]: the place, with these words, is refused with that text
 refused() {
-    if "$gable" forest check --where "$1" --cases 1 >"$BUILD/forest-check.log" 2>&1; then echo "$1 was taken"; exit 1; fi
-    grep -q "$2" "$BUILD/forest-check.log" || { echo "$1:"; cat "$BUILD/forest-check.log"; exit 1; }
+    text=$1
+    shift
+    if "$gable" forest check --cases 1 --where "$@" >"$BUILD/forest-check.log" 2>&1; then echo "$* was taken"; exit 1; fi
+    grep -q "$text" "$BUILD/forest-check.log" || { echo "$*:"; cat "$BUILD/forest-check.log"; exit 1; }
 }
-if "$gable" forest check --where mirror/ranks:2 --cases 1 --path direct >"$BUILD/forest-check.log" 2>&1; then echo "--path direct was taken of staged arrays"; exit 1; fi
-grep -q 'ranks stages arrays in device memory' "$BUILD/forest-check.log" || { cat "$BUILD/forest-check.log"; exit 1; }
-refused cpu/ranks:0 'is no place for ranks'
-refused cpu/threads:2 'is no place for ranks'
-refused cpu/nccl:2 'nccl'
-refused cpu/peer:2 'no device memory'
+for path in request window copy put aware; do refused "transport ranks has no path $path" cpu/ranks:2 --path $path; done
+refused 'ranks stages arrays in device memory' mirror/ranks:2 --path direct
+refused 'is no place for ranks' cpu/ranks:0
+refused 'is no place for ranks' cpu/threads:2
+refused 'nccl' cpu/nccl:2
+refused 'no device memory' cpu/peer:2
 
 if "$gable" forest halo --where cpu/ranks:2 --model b >"$BUILD/forest-check.log" 2>&1; then echo "--model was taken on a CPU"; exit 1; fi
 grep -q 'cpu/ranks:2 has no streams' "$BUILD/forest-check.log" || { cat "$BUILD/forest-check.log"; exit 1; }

@@ -29,8 +29,7 @@ if [ -z "${SAN:-}" ] && command -v "${NVCC:-nvcc}" >/dev/null 2>&1; then
         . tests/forest/openmpi.sh
         "${NVCC:-nvcc}" -ccbin mpicc.openmpi -x cu -DPROCESSES -arch=sm_90 -fmad=false -Iinclude examples/forest_cg.c -o "$work/forest_cg_processes" -L"$BUILD/lib" -lgable -lstdc++ -lm
         LD_LIBRARY_PATH=$BUILD/lib:${LD_LIBRARY_PATH:-} says mpirun.openmpi -n 3 "$work/forest_cg_processes" cpu
-        sed 's/^cpu.ranks:3/cpu\/mpi/' "$work/out" >"$work/processes"
-        "$work/forest_cg" cpu/ranks:3 | sed 's/^cpu.ranks:3/cpu\/mpi/' | cmp - "$work/processes" || { cat "$work/out"; exit 1; }
+        "$work/forest_cg" cpu/ranks:3 | sed 's,^cpu/ranks:3,cpu/mpi,' | cmp - "$work/out" || { cat "$work/out"; exit 1; }
     fi
 fi
 # A numerically singular matrix has an answer that meets the tolerance: it is said, and no failure.
