@@ -4,7 +4,7 @@
 # make layers     builds the library and checks that no file includes or calls a higher layer (needs python3)
 # make mutants    plants known faults in a copy, one at a time: some test must fail (MUTANTS="name ..."; docs/testing.md)
 # make fuzz       a million mangled inputs for each reader (FUZZ_RUNS, FUZZ_SEED)
-# make libfuzzer  the same number that libFuzzer steers by coverage, under sanitizers (FUZZ_SEED; needs clang: FUZZ_CLANG, FUZZ_FLAGS)
+# make libfuzzer  the same number that libFuzzer steers by coverage, under sanitizers (FUZZ_SEED; needs clang: FUZZ_CLANG, FUZZ_CFLAGS, FUZZ_FLAGS)
 # make bench      the speed tables (needs the reference solvers: see docs/benchmarks.md)
 # make bench-trisolve   triangular solves on the CPU, beside MKL
 # make bench-forest     star forests on the CPU, beside PETSc
@@ -189,7 +189,7 @@ fuzzers: $(FUZZERS)
 # checks of unrolled kernels take clang four minutes to compile: the plain ones are looped over instead.
 libfuzzer: BUILD := $(BUILD)/libfuzzer
 libfuzzer:
-	@$(MAKE) BUILD=$(BUILD) CC="$(FUZZ_CLANG)" SAN=address,undefined CFLAGS="-g1 -fsanitize=fuzzer-no-link -DPLAIN_LEVELS" FUZZ_LINK=-fsanitize=fuzzer OPENMP=no fuzzers
+	@$(MAKE) BUILD=$(BUILD) CC="$(FUZZ_CLANG)" SAN=address,undefined CFLAGS="-g1 -fsanitize=fuzzer-no-link -DPLAIN_LEVELS $(FUZZ_CFLAGS)" FUZZ_LINK=-fsanitize=fuzzer OPENMP=no fuzzers
 	@for f in $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ_SRC)); do mkdir -p $(BUILD)/corpus/$$f && echo "libFuzzer: $$f" && \
 		$(BUILD)/tests/fuzz/fuzz_$$f -runs=$(FUZZ_RUNS) -max_len=16384 -print_final_stats=1 $(FUZZ_SEED:%=-seed=%) $(FUZZ_FLAGS) \
 		-artifact_prefix=$(BUILD)/ $(BUILD)/corpus/$$f tests/fuzz/corpus/$$f || exit 1; done

@@ -22,7 +22,7 @@ many_kernels equivalence/test_trisolve_device
 many_kernels equivalence/test_trisolve ${SAN:+20240607 2147483647 3}
 on_mirror equivalence/test_cluster_operators ${SAN:+20}
 seeds=10
-[ -z "${SAN:-}" ] || seeds=8
+[ -z "${SAN:-}" ] || seeds=3
 many_kernels equivalence/test_clusters $seeds
 on_mirror equivalence/test_cluster_dataflow ${SAN:+10}
 seeds=6

@@ -21,6 +21,7 @@ right() {
 }
 places="cpu cpu/ranks:2 cpu/ranks:3 cpu/ranks:4 mirror/ranks:3 mirror/peer:1 mirror/peer:3"
 [ -z "${SAN:-}" ] || places="cpu cpu/ranks:3 mirror/ranks:3 mirror/peer:3"
+[ "${SAN:-}" != thread ] || places="cpu/ranks:3 mirror/peer:3"
 for where in $places; do
     for parts in block $metis; do
         right "$gable" forest spmv "$work/u.mtx" --where $where --parts $parts
