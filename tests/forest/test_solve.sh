@@ -31,8 +31,14 @@ done
 for t in spmv cg; do right "$gable" forest $t "$work/a.mtx" --where cpu/ranks:3 --parts "$work/parts"; done
 right "$gable" forest spmv laplacian9:30x30 --where cpu/ranks:2
 grep -q '^  halo  *60 ghosts of all ranks' "$work/log" || { echo "the halo of two blocks of a grid is not two rows:"; cat "$work/log"; exit 1; }
-# The serial program takes longer than the deadline.
-[ "${SAN:-}" ] || right "$gable" forest cg laplacian5:400x400 --deadline 0.5 --where cpu/ranks:2
+# The serial program takes longer than the deadline.  On a busy machine a rank may be late, too: one run of three must be right.
+if [ -z "${SAN:-}" ]; then
+    for late in 1 2 3; do
+        "$gable" forest cg laplacian5:400x400 --deadline 1 --where cpu/ranks:2 >"$work/log" 2>&1 && break
+        grep -q 'waited 1 s' "$work/log" && [ $late -lt 3 ] || { echo "a deadline shorter than the serial program:"; cat "$work/log"; exit 1; }
+    done
+    grep -q 'the bits of the serial program$' "$work/log" || { cat "$work/log"; exit 1; }
+fi
 
 # Who sends what to whom: the rows of a grid of 20 x 15 in three blocks, and the ghosts of a periodic grid of 2 x 2 blocks.
 shown() {
