@@ -154,7 +154,7 @@ gable_status gable_comm_set_deadline(gable_comm *comm, double seconds)
 gable_status gable_comm_barrier(gable_comm *comm)
 {
   GI_GIVEN(comm, "comm");
-  return GI_TRACED(gi_comm_allgather(comm, &comm->rank, sizeof comm->rank, comm->statuses));
+  return GI_TRACED(gi_comm_allgather(comm, &comm->rank, sizeof comm->rank, comm->words));
 }
 
 gable_status gable_comm_allgather(gable_comm *comm, const void *in, size_t bytes, void *out)

@@ -9,8 +9,7 @@ gable_status gable_plan_create(gable_forest *f, const gable_plan_options *option
   gable_plan_options own;
   GI_REQUIRE(f, GABLE_ERR_ARGUMENT, "f is NULL");
   if (out) *out = NULL;
-  GI_AGREE_OUT(f->comm, out, gi_take_plan_options(options, &own));
-  GI_TRY(gi_forest_plan_create(f, &own, out));
+  GI_TRY(gi_forest_plan_create(f, GI_OUT(out, gi_take_plan_options(options, &own)), &own, out));
 done:
   return status;
 }

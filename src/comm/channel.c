@@ -58,7 +58,8 @@ static void let_go(gi_channel_link *l, gi_channel *c)
   if (c && atomic_fetch_sub_explicit(&c->holders, 1, memory_order_acq_rel) == 1) l->memory->drop(l->base.comm, c);
 }
 
-static gable_status make_ends(gable_comm *comm, const gi_link_shape *shape, gi_channel_link **out)
+/* tells: zeros for what pass_channels trades. */
+static gable_status make_ends(gable_comm *comm, const gi_link_shape *shape, gi_channel_link **out, int64_t **tells)
 {
   gable_status status = GABLE_OK;
   gi_channel_link *l = NULL;
@@ -71,6 +72,7 @@ static gable_status make_ends(gable_comm *comm, const gi_link_shape *shape, gi_c
   l->n_in = shape->n_in;
   for (int k = 0; k < l->n_out; k++) l->out[k].rank = shape->out_rank[k];
   for (int k = 0; k < l->n_in; k++) l->in[k].rank = shape->in_rank[k];
+  GI_ALLOC_ZERO(comm->ctx, *tells, 2 * (int64_t)comm->size + l->n_in + l->n_out);
 done:
   return status;
 }
@@ -91,12 +93,10 @@ done:
 }
 
 /* Receivers, who make channels, tell senders where they are. */
-static gable_status pass_channels(gi_channel_link *l, const gi_link_shape *shape)
+static gable_status pass_channels(gi_channel_link *l, const gi_link_shape *shape, int64_t *tells)
 {
   gable_status status = GABLE_OK;
   gable_comm *comm = l->base.comm;
-  int64_t *tells = NULL;
-  GI_AGREE_ALLOC(comm, tells, 2 * (int64_t)comm->size + l->n_in + l->n_out);
   int64_t *asks = tells + comm->size, *here = asks + comm->size, *told = here + l->n_in;
   for (int k = 0; k < l->n_in; k++) {
     tells[l->in[k].rank] = 1;
@@ -106,7 +106,6 @@ static gable_status pass_channels(gi_channel_link *l, const gi_link_shape *shape
   GI_TRY(gi_trade(comm, tells, asks, sizeof *here, here, told));
   GI_AGREE(comm, find_channels(l, shape, told));
 done:
-  gi_free(comm->ctx, tells);
   return status;
 }
 
@@ -115,11 +114,12 @@ gable_status gi_channel_link_create(gable_comm *comm, const gi_channel_memory *m
 {
   gable_status status = GABLE_OK;
   gi_channel_link *l = NULL;
-  GI_AGREE(comm, make_ends(comm, shape, &l));
-  l->memory = memory;
-  l->base.transport = transport;
-  GI_TRY(memory->make(comm, l->n_in, l->in, shape->in_bytes));
-  GI_TRY(pass_channels(l, shape));
+  int64_t *tells = NULL;
+  const gable_status own = make_ends(comm, shape, &l, &tells);
+  if (l) l->memory = memory;
+  if (l) l->base.transport = transport;
+  GI_TRY(memory->make(comm, own, shape->n_in, l ? l->in : NULL, shape->in_bytes));
+  GI_TRY(pass_channels(l, shape, tells));
   *out = &l->base;
   l = NULL;
 done:
@@ -131,6 +131,7 @@ done:
     for (int k = 0; l->out && k < l->n_out; k++) l->out[k].channel = NULL;
     gi_channel_link_destroy(&l->base);
   }
+  gi_free(comm->ctx, tells);
   return status;
 }
 

@@ -30,9 +30,9 @@ typedef struct gi_channel_end {
 
 /* Where channels lie, and how ranks wait and read there. */
 typedef struct gi_channel_memory {
-  /* For the messages that come in, in [n].channel, initialised.  On failure none is left.  Local; or Collective, with
-   * the same status on every rank. */
-  gable_status (*make)(gable_comm *comm, int n, gi_channel_end *in, const int64_t *bytes);
+  /* Collective.  For the messages that come in, in [n].channel, initialised.  The same status on every rank: of one
+   * whose own is an error, which makes none, or of one that makes them in vain; then none is left. */
+  gable_status (*make)(gable_comm *comm, gable_status own, int n, gi_channel_end *in, const int64_t *bytes);
   /* A number that tells rank where its end of the channel is, and the channel that rank's number means. */
   int64_t (*tell)(gable_comm *comm, const gi_channel *c);
   gi_channel *(*find)(gable_comm *comm, int rank, int64_t told);

@@ -25,8 +25,8 @@ gable_status gi_comm_init(gable_comm *comm, const char *where)
   gi_comm_share_processors(comm, comm->size);
   GI_ALLOC_ZERO(comm->ctx, comm->at, comm->size);
   GI_ALLOC_ZERO(comm->ctx, comm->bytes, comm->size);
-  GI_ALLOC_ZERO(comm->ctx, comm->statuses, comm->size);
-  GI_ALLOC_ZERO(comm->ctx, comm->words, comm->size);
+  GI_ALLOC_ZERO(comm->ctx, comm->words, (1 + GI_WORDS) * (int64_t)comm->size);
+  GI_ALLOC_ZERO(comm->ctx, comm->blocks, 4 * (int64_t)comm->size);
 done:
   return status;
 }
@@ -35,7 +35,16 @@ void gi_comm_release(gable_comm *comm)
 {
   gi_comm_drain(comm);
   if (comm->close_channels) comm->close_channels(comm);
-  GI_FREE(comm->ctx, comm->at, comm->bytes, comm->statuses, comm->words);
+  GI_FREE(comm->ctx, comm->at, comm->bytes, comm->words, comm->blocks);
+}
+
+/* Blocks of as many bytes, one after another. */
+static void lay_out(gable_comm *comm, size_t bytes)
+{
+  for (int r = 0; r < comm->size; r++) {
+    comm->at[r] = r * (int64_t)bytes;
+    comm->bytes[r] = (int64_t)bytes;
+  }
 }
 
 gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, void *out)
@@ -43,38 +52,11 @@ gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, v
   const int64_t own = comm->rank;
   char *blocks = out;
   if (bytes <= GI_SHORT_BYTES && comm->transport->allgather) return comm->transport->allgather(comm, in, bytes, out);
-  for (int r = 0; r < comm->size; r++) {
-    comm->at[r] = r * (int64_t)bytes;
-    comm->bytes[r] = (int64_t)bytes;
-  }
+  lay_out(comm, bytes);
   if (bytes) memmove(blocks + own * (int64_t)bytes, in, bytes);
   const gi_blocks to = {blocks + own * (int64_t)bytes, NULL, comm->bytes};
   const gi_blocks from = {blocks, comm->at, comm->bytes};
   return comm->transport->alltoall(comm, &to, &from);
-}
-
-/* Against rank 0's. */
-static gable_status compare(const gable_comm *comm, const char *what, int n, const char *const *names,
-                            const int64_t *own, const int64_t *first)
-{
-  gable_status status = GABLE_OK;
-  for (int k = 0; k < n; k++)
-    GI_REQUIRE(own[k] == first[k], GABLE_ERR_ARGUMENT, "%s differ: %s is %lld on rank %d and %lld on rank 0", what,
-               names[k], (long long)own[k], comm->rank, (long long)first[k]);
-done:
-  return status;
-}
-
-gable_status gi_comm_alike(gable_comm *comm, const char *what, int n, const char *const *names, const int64_t *own)
-{
-  gable_status status = GABLE_OK;
-  int64_t *all = NULL;
-  GI_AGREE_ALLOC(comm, all, (int64_t)n * comm->size);
-  GI_TRY(gi_comm_allgather(comm, own, (size_t)n * sizeof *own, all));
-  GI_AGREE(comm, compare(comm, what, n, names, own, all));
-done:
-  gi_free(comm->ctx, all);
-  return status;
 }
 
 gable_status gi_comm_first_common(gable_comm *comm, uint64_t own, int *first)
@@ -88,20 +70,24 @@ gable_status gi_comm_first_common(gable_comm *comm, uint64_t own, int *first)
   return status;
 }
 
+int64_t gi_comm_most(const gable_comm *comm, int n, int k)
+{
+  int64_t most = comm->words[k];
+  for (int r = 1; r < comm->size; r++) most = comm->words[r * n + k] > most ? comm->words[r * n + k] : most;
+  return most;
+}
+
 gable_status gi_comm_largest(gable_comm *comm, int64_t own, int64_t *most)
 {
   const gable_status status = gi_comm_allgather(comm, &own, sizeof own, comm->words);
-  *most = own;
-  for (int r = 0; r < comm->size && !status; r++) *most = comm->words[r] > *most ? comm->words[r] : *most;
+  *most = status ? own : gi_comm_most(comm, 1, 0);
   return status;
 }
 
 gable_status gi_trade(gable_comm *comm, const int64_t *out, const int64_t *in, size_t bytes, const void *from, void *to)
 {
-  gable_status status = GABLE_OK;
-  int64_t *at = NULL, sent = 0, received = 0;
   const int n = comm->size;
-  GI_AGREE_ALLOC(comm, at, 4 * (int64_t)n);
+  int64_t *at = comm->blocks, sent = 0, received = 0;
   for (int r = 0; r < n; r++) {
     at[r] = sent * (int64_t)bytes;
     at[n + r] = out[r] * (int64_t)bytes;
@@ -115,22 +101,7 @@ gable_status gi_trade(gable_comm *comm, const int64_t *out, const int64_t *in, s
     char *out;
   } source = {from}; /* alltoall reads what goes out */
   const gi_blocks give = {source.out, at, at + n}, take = {to, at + 2 * n, at + 3 * n};
-  GI_TRY(comm->transport->alltoall(comm, &give, &take));
-done:
-  gi_free(comm->ctx, at);
-  return status;
-}
-
-gable_status gi_trade_counts(gable_comm *comm, const int64_t *out, int64_t *in)
-{
-  gable_status status = GABLE_OK;
-  int64_t *one = NULL;
-  GI_AGREE_ALLOC(comm, one, comm->size);
-  for (int r = 0; r < comm->size; r++) one[r] = 1;
-  GI_TRY(gi_trade(comm, one, one, sizeof *in, out, in));
-done:
-  gi_free(comm->ctx, one);
-  return status;
+  return comm->transport->alltoall(comm, &give, &take);
 }
 
 gable_status gi_comm_raise_of(int rank, gable_status returned, const char *message, int names_rank)
@@ -152,25 +123,86 @@ static void take_error(gable_status own, agreed_error *out)
   if (!out->message[0]) snprintf(out->message, sizeof out->message, "%s", gable_status_text(own));
 }
 
-gable_status gi_comm_agree(gable_comm *comm, gable_status own)
+/* Where a count or 0 is told, a status that is an error: below 0. */
+static const int64_t status_word = INT64_MIN / 2;
+
+/* Collective, after each rank has told own as of[rank * stride], which went as status says: where one failed its error
+ * goes to the others. */
+static gable_status share_error(gable_comm *comm, gable_status status, gable_status own, const int64_t *of, int stride,
+                                agreed_error *error)
+{
+  int failed = 0;
+  if (status && own) return gi_comm_raise_of(comm->rank, own, error->message, error->names_rank); /* the cause */
+  if (status) goto done;
+  while (failed < comm->size && of[failed * stride] >= 0) failed++;
+  if (failed == comm->size) goto done;
+  const int sends = comm->rank == failed;
+  for (int r = 0; r < comm->size; r++) comm->bytes[r] = (r == failed) == sends ? 0 : (int64_t)sizeof *error;
+  const gi_blocks error_of = {(char *)error, NULL, comm->bytes}, nothing = {NULL, NULL, NULL};
+  GI_TRY(comm->transport->alltoall(comm, sends ? &error_of : &nothing, sends ? &nothing : &error_of));
+  GI_TRY(
+      gi_comm_raise_of(failed, (gable_status)(of[failed * stride] - status_word), error->message, error->names_rank));
+done:
+  return status;
+}
+
+gable_status gi_comm_agree_on(gable_comm *comm, gable_status own, int n, const int64_t *words)
 {
   gable_status status = GABLE_OK;
-  const int32_t mine = own;
-  int failed = 0;
+  int64_t told[1 + GI_WORDS] = {own ? status_word + own : 0}, *all = comm->words;
   agreed_error error = {0, ""};
-  if (comm->size == 1) return own;
   if (own) take_error(own, &error);
-  status = gi_comm_allgather(comm, &mine, sizeof mine, comm->statuses);
-  if (status && own) status = gi_comm_raise_of(comm->rank, own, error.message, error.names_rank); /* the cause */
-  if (status) goto done;
-  while (failed < comm->size && !comm->statuses[failed]) failed++;
-  if (failed == comm->size) goto done;
-  /* The error goes from the failed rank to the others. */
-  const int sends = comm->rank == failed;
-  for (int r = 0; r < comm->size; r++) comm->bytes[r] = (r == failed) == sends ? 0 : (int64_t)sizeof error;
-  const gi_blocks error_of = {(char *)&error, NULL, comm->bytes}, nothing = {NULL, NULL, NULL};
-  GI_TRY(comm->transport->alltoall(comm, sends ? &error_of : &nothing, sends ? &nothing : &error_of));
-  GI_TRY(gi_comm_raise_of(failed, (gable_status)comm->statuses[failed], error.message, error.names_rank));
+  for (int k = 0; k < n; k++) told[1 + k] = words[k];
+  if (own && comm->size == 1) return own;
+  status = gi_comm_allgather(comm, told, (size_t)(1 + n) * sizeof *told, all);
+  GI_TRY(share_error(comm, status, own, all, 1 + n, &error));
+  for (int r = 0; r < comm->size; r++)
+    for (int k = 0; k < n; k++) all[r * n + k] = all[r * (1 + n) + 1 + k];
+done:
+  return status;
+}
+
+gable_status gi_comm_agree(gable_comm *comm, gable_status own)
+{
+  return gi_comm_agree_on(comm, own, 0, NULL);
+}
+
+gable_status gi_comm_same(const gable_comm *comm, const char *what, int words, int n, const char *const *names)
+{
+  const int64_t *first = comm->words;
+  for (int r = 1; r < comm->size; r++)
+    for (int k = 0; k < n; k++) {
+      const int64_t own = first[r * words + k];
+      char message[200];
+      if (own == first[k]) continue;
+      snprintf(message, sizeof message, "%s differ: %s is %lld on rank %d and %lld on rank 0", what, names[k],
+               (long long)own, r, (long long)first[k]);
+      return gi_comm_raise_of(r, GABLE_ERR_ARGUMENT, message, 0);
+    }
+  return GABLE_OK;
+}
+
+gable_status gi_comm_alike(gable_comm *comm, gable_status own, const char *what, int n, const char *const *names,
+                           const int64_t *words)
+{
+  const gable_status status = gi_comm_agree_on(comm, own, n, words);
+  return status ? status : gi_comm_same(comm, what, n, n, names);
+}
+
+gable_status gi_trade_counts(gable_comm *comm, gable_status own, const int64_t *out, int64_t *in)
+{
+  gable_status status = GABLE_OK;
+  int64_t *told = comm->words, *heard = told + comm->size;
+  agreed_error error = {0, ""};
+  if (own) take_error(own, &error);
+  if (own && comm->size == 1) return own;
+  for (int r = 0; r < comm->size; r++)
+    told[r] = own ? status_word + own : out[r]; /* a rank that failed has no counts */
+  lay_out(comm, sizeof *told);
+  const gi_blocks give = {(char *)told, comm->at, comm->bytes}, take = {(char *)heard, comm->at, comm->bytes};
+  status = comm->transport->alltoall(comm, &give, &take);
+  GI_TRY(share_error(comm, status, own, heard, 1, &error));
+  for (int r = 0; r < comm->size; r++) in[r] = heard[r];
 done:
   return status;
 }

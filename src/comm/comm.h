@@ -52,7 +52,7 @@ static inline int64_t gi_block_bytes(const gi_blocks *b, int rank)
   return b->bytes ? b->bytes[rank] : 0;
 }
 
-enum { GI_SHORT_BYTES = 48 };
+enum { GI_WORDS = 8, GI_SHORT_BYTES = (1 + GI_WORDS) * 8 }; /* a status, and words that go with it */
 
 /* shared.h */
 typedef struct gi_shared gi_shared;
@@ -154,9 +154,8 @@ struct gable_comm {
   int polling;
   gi_later *laters;
   int *fault;                       /* host memory that kernels write (gik_exchange_step.fault); NULL: none waits */
-  int64_t *at, *bytes;              /* [size] for collectives that must not allocate */
-  int32_t *statuses;                /* [size] */
-  int64_t *words;                   /* [size] a word of each rank */
+  int64_t *at, *bytes, *blocks;     /* [size], [size], [4 * size] for collectives that must not allocate */
+  int64_t *words;                   /* [size * (1 + GI_WORDS)] of each rank, until the next collective */
   struct gi_nccl_channel *channels; /* of links that NCCL carries, the last one first */
   void (*close_channels)(gable_comm *comm); /* Collective; NULL: there were none */
   void (*abort_channels)(gable_comm *comm); /* likewise, but local: what they carry ends undone */
@@ -172,23 +171,34 @@ void gi_comm_share_processors(gable_comm *comm, int ranks);
 gable_status gi_comm_init(gable_comm *comm, const char *where);
 void gi_comm_release(gable_comm *comm);
 
-/* Collective; allocate nothing.  out [size * bytes]. */
+/* What follows is Collective and allocates nothing: ranks meet once. */
+
+/* out [size * bytes]. */
 gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, void *out);
+
+/* The error of the first rank whose own is one, on every rank.  agree_on: where none is, comm->words [size * n] are the
+ * words [n] of each rank, n <= GI_WORDS.  alike: the words are the same on every rank, else GABLE_ERR_ARGUMENT with
+ * "what differ: names[k] is ...". */
 gable_status gi_comm_agree(gable_comm *comm, gable_status own);
+gable_status gi_comm_agree_on(gable_comm *comm, gable_status own, int n, const int64_t *words);
+gable_status gi_comm_alike(gable_comm *comm, gable_status own, const char *what, int n, const char *const *names,
+                           const int64_t *words);
 
-/* Collective: own [n] are the same on every rank, else GABLE_ERR_ARGUMENT with "what differ: names[k] is ...". */
-gable_status gi_comm_alike(gable_comm *comm, const char *what, int n, const char *const *names, const int64_t *own);
+/* Local, of comm->words with so many of each rank: whether the first n are the same on all, as alike; the largest k-th
+ * one. */
+gable_status gi_comm_same(const gable_comm *comm, const char *what, int words, int n, const char *const *names);
+int64_t gi_comm_most(const gable_comm *comm, int n, int k);
 
-/* Collective; allocate nothing.  *first: the lowest bit that own has on every rank, or -1; *most: the largest own;
- * comm->words: the own of each rank. */
+/* *first: the lowest bit that own has on every rank, or -1; *most: the largest own. */
 gable_status gi_comm_first_common(gable_comm *comm, uint64_t own, int *first);
 gable_status gi_comm_largest(gable_comm *comm, int64_t own, int64_t *most);
 
-/* Collective.  from: counts out[r] of items for each rank r, one after another; to: counts in[r] from each.  out, in
- * [size]; an item has bytes.  trade_counts: in[r] is what rank r has as out of this rank. */
+/* from: counts out[r] of items for each rank r, one after another; to: counts in[r] from each.  out, in [size]; an item
+ * has bytes.  trade_counts: in[r] is what rank r has as out of this rank; where own is an error, out and in are not
+ * used, and every rank has it. */
 gable_status gi_trade(gable_comm *comm, const int64_t *out, const int64_t *in, size_t bytes, const void *from,
                       void *to);
-gable_status gi_trade_counts(gable_comm *comm, const int64_t *out, int64_t *in);
+gable_status gi_trade_counts(gable_comm *comm, gable_status own, const int64_t *out, int64_t *in);
 
 /* Raises here what rank returned, with "rank 3: " before its message unless that names a rank already. */
 gable_status gi_comm_raise_of(int rank, gable_status returned, const char *message, int names_rank);
@@ -200,9 +210,9 @@ gable_status gi_comm_raise_of(int rank, gable_status returned, const char *messa
     GI_TRY(gi_comm_agree((comm), local_status));                                                                       \
   } while (0)
 
-/* The same for the first local phase of a function that gives *out: out may be NULL on one rank alone. */
-#define GI_AGREE_OUT(comm, out, call)                                                                                  \
-  GI_AGREE(comm, (out) ? (call) : gi_raise(GABLE_ERR_ARGUMENT, __FILE__, __LINE__, __func__, "out is NULL"))
+/* The first local phase of a function that gives *out: out may be NULL on one rank alone. */
+#define GI_OUT(out, call) ((out) ? (call) : gi_raise(GABLE_ERR_ARGUMENT, __FILE__, __LINE__, __func__, "out is NULL"))
+#define GI_AGREE_OUT(comm, out, call) GI_AGREE(comm, GI_OUT(out, call))
 
 /* Collective.  ptr = count zeros of its own type; every rank goes to done: where one has no memory. */
 #define GI_AGREE_ALLOC(comm, ptr, count)                                                                               \

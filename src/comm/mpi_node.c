@@ -225,17 +225,19 @@ done:
   return status;
 }
 
-static gable_status make_channels(gable_comm *comm, int n, gi_channel_end *in, const int64_t *bytes)
+static gable_status make_channels(gable_comm *comm, gable_status own, int n, gi_channel_end *in, const int64_t *bytes)
 {
   gable_status status = GABLE_OK;
   gi_node *node = node_of(comm);
   room *r = NULL;
-  int64_t all = 0, missing = 0;
+  int64_t all = 0;
   for (int k = 0; k < n; k++) all += gi_channel_bytes(bytes[k]);
-  GI_AGREE(comm, make_room(comm, all, &r));
+  if (!own) own = make_room(comm, all, &r);
   collect_rooms(comm);
   int placed = !r || place_room(comm, r);
-  GI_TRY(gi_comm_largest(comm, placed ? 0 : all, &missing));
+  const int64_t lacks = placed ? 0 : all;
+  GI_TRY(gi_comm_agree_on(comm, own, 1, &lacks));
+  const int64_t missing = gi_comm_most(comm, 1, 0);
   if (missing) {
     const int64_t twice = 2 * node->window[node->windows - 1]->bytes;
     GI_TRY(add_window(comm, missing > twice ? missing : twice));

@@ -37,26 +37,26 @@ static void drop_pinned(gable_comm *comm, gi_channel *c)
   if (c) ctx->device->pinned_release(ctx, c);
 }
 
-static gable_status make_all(gable_comm *comm, int pinned, int n, gi_channel_end *in, const int64_t *bytes)
+static gable_status make_all(gable_comm *comm, gable_status own, int pinned, int n, gi_channel_end *in,
+                             const int64_t *bytes)
 {
-  gable_status status = GABLE_OK;
-  for (int k = 0; k < n && !status; k++) status = make_channel(comm, pinned, bytes[k], &in[k].channel);
-  status = gi_comm_agree(comm, status);
-  for (int k = 0; k < n && status; k++) {
+  for (int k = 0; k < n && !own; k++) own = make_channel(comm, pinned, bytes[k], &in[k].channel);
+  const gable_status status = gi_comm_agree(comm, own);
+  for (int k = 0; in && k < n && status; k++) {
     (pinned ? drop_pinned : drop_channel)(comm, in[k].channel);
     in[k].channel = NULL;
   }
   return status;
 }
 
-static gable_status make_channels(gable_comm *comm, int n, gi_channel_end *in, const int64_t *bytes)
+static gable_status make_channels(gable_comm *comm, gable_status own, int n, gi_channel_end *in, const int64_t *bytes)
 {
-  return make_all(comm, 0, n, in, bytes);
+  return make_all(comm, own, 0, n, in, bytes);
 }
 
-static gable_status make_pinned(gable_comm *comm, int n, gi_channel_end *in, const int64_t *bytes)
+static gable_status make_pinned(gable_comm *comm, gable_status own, int n, gi_channel_end *in, const int64_t *bytes)
 {
-  return make_all(comm, 1, n, in, bytes);
+  return make_all(comm, own, 1, n, in, bytes);
 }
 
 static int64_t tell_channel(gable_comm *comm, const gi_channel *c)

@@ -137,12 +137,11 @@ gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, cons
   gable_status status = GABLE_OK;
   layout l = {0};
   gi_window *w = NULL;
-  int64_t most = 0;
-  GI_AGREE(comm, make_layout(comm, shape, kinds, path, &l));
-  GI_AGREE(comm, make_window(comm, shape, &w));
+  gable_status own = make_layout(comm, shape, kinds, path, &l);
+  if (!own) own = make_window(comm, shape, &w);
+  GI_TRY(gi_comm_agree_on(comm, own, 1, &l.bytes));
   w->path = path;
-  GI_TRY(gi_comm_largest(comm, l.bytes, &most));
-  GI_TRY(gi_shared_create_on_device(comm, most, path, &w->memory));
+  GI_TRY(gi_shared_create_on_device(comm, gi_comm_most(comm, 1, 0), path, &w->memory));
   GI_TRY(gi_trade(comm, l.from, l.to, sizeof *l.in, l.in, l.far_in));
   GI_TRY(gi_trade(comm, l.to, l.from, sizeof *l.out, l.out, l.far_out));
   GI_AGREE(comm, connect(comm, shape, &l, w));

@@ -31,18 +31,17 @@ gable_status gi_device_choose_path(const gable_plan *p, gable_path *path)
   gable_status status = GABLE_OK;
   gable_comm *comm = p->forest->comm;
   const int64_t bar = comm->ctx->device->gpu_class(comm->ctx)->copy_least;
-  int64_t most = 0, least = 0, targets = 0; /* ranks may have unlike devices, and choose alike */
-  int runs = 1;
+  enum { TARGETS, LEAST, RUN, WORDS };
   *path = p->options.path;
   if (*path != GABLE_PATH_AUTO || !comm->transport->copies || p->options.fields > 1 ||
       p->moves == GABLE_DIRECTION_FETCH)
     return GABLE_OK;
-  GI_TRY(gi_comm_largest(comm, gi_device_kinds(p, NULL), &targets));
-  if (targets) return GABLE_OK; /* stores then need no second pass */
-  GI_TRY(gi_comm_largest(comm, bar, &least));
-  GI_TRY(gi_comm_largest(comm, largest_run(p), &most));
-  for (int r = 0; r < comm->size; r++) runs &= comm->words[r] >= 0;
-  if (runs && most >= least) *path = GABLE_PATH_COPY;
+  const int64_t own[WORDS] = {gi_device_kinds(p, NULL), bar, largest_run(p)};
+  GI_TRY(gi_comm_agree_on(comm, GABLE_OK, WORDS, own));    /* ranks may have unlike devices, and choose alike */
+  if (gi_comm_most(comm, WORDS, TARGETS)) return GABLE_OK; /* stores then need no second pass */
+  int runs = 1;
+  for (int r = 0; r < comm->size; r++) runs &= comm->words[r * WORDS + RUN] >= 0;
+  if (runs && gi_comm_most(comm, WORDS, RUN) >= gi_comm_most(comm, WORDS, LEAST)) *path = GABLE_PATH_COPY;
 done:
   return status;
 }

@@ -2,23 +2,22 @@
 #include "base/checked.h"
 #include "forest/algebra.h"
 
-static gable_status check_roots(int64_t n_roots)
+/* first [size + 1]: zeros. */
+static gable_status check_roots(const gable_comm *comm, int64_t n_roots, int64_t **first)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(n_roots >= 0, GABLE_ERR_ARGUMENT, "%lld roots", (long long)n_roots);
+  GI_ALLOC_ZERO(comm->ctx, *first, comm->size + 1);
 done:
   return status;
 }
 
-/* first [size + 1]: of the roots of each rank, in order. */
-static gable_status layout(gable_comm *comm, int64_t n_roots, int64_t **first)
+/* first [size + 1]: of the roots of each rank, in order; the k-th word of n that each rank has told is how many. */
+static gable_status layout(const gable_comm *comm, int n, int k, int64_t *first)
 {
   gable_status status = GABLE_OK;
-  GI_AGREE_ALLOC(comm, *first, comm->size + 1);
-  GI_TRY(gi_comm_allgather(comm, &n_roots, sizeof n_roots, *first + 1));
-  (*first)[0] = 0;
   for (int r = 0; r < comm->size; r++)
-    GI_REQUIRE(!gi_add_off((*first)[r + 1], (*first)[r], &(*first)[r + 1]), GABLE_ERR_LIMIT,
+    GI_REQUIRE(!gi_add_off(comm->words[r * n + k], first[r], &first[r + 1]), GABLE_ERR_LIMIT,
                "ranks 0 to %d have more than 2^63 roots", r);
 done:
   return status;
@@ -61,8 +60,8 @@ gable_status gi_forest_global(gable_comm *comm, int64_t n_roots, int64_t n_leave
   gable_status status = GABLE_OK;
   int64_t *first = NULL;
   gable_root *root = NULL;
-  GI_AGREE_OUT(comm, out, check_roots(n_roots));
-  GI_TRY(layout(comm, n_roots, &first));
+  GI_TRY(gi_comm_agree_on(comm, GI_OUT(out, check_roots(comm, n_roots, &first)), 1, &n_roots));
+  GI_TRY(layout(comm, 1, 0, first));
   GI_AGREE(comm, find_roots(comm, first, n_leaves, global, &root));
   GI_TRY(gi_forest_create(comm, n_roots, n_leaves, leaf, root, out));
 done:
@@ -87,14 +86,14 @@ done:
   return status;
 }
 
-static gable_status count_roots(gable_comm *comm, gable_pattern pattern, int64_t n, int64_t *n_roots)
+static gable_status count_roots(gable_comm *comm, gable_pattern pattern, int64_t n, int64_t *n_roots, int64_t **first)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(pattern >= GABLE_PATTERN_ALLGATHER && pattern <= GABLE_PATTERN_ALLTOALL, GABLE_ERR_ARGUMENT,
              "no pattern %d", (int)pattern);
   const int64_t times = pattern == GABLE_PATTERN_ALLTOALL ? comm->size : 1;
   GI_REQUIRE(!gi_mul_off(n, times, n_roots), GABLE_ERR_LIMIT, "alltoall: %lld roots for each rank", (long long)n);
-  GI_TRY(check_roots(*n_roots));
+  GI_TRY(check_roots(comm, *n_roots, first));
 done:
   return status;
 }
@@ -105,10 +104,11 @@ gable_status gi_forest_pattern(gable_comm *comm, gable_pattern pattern, int64_t 
   int64_t *first = NULL, n_leaves = 0, n_roots = 0;
   gable_root *root = NULL;
   static const char *const name = "the pattern";
-  const int64_t own = pattern;
-  GI_AGREE_OUT(comm, out, count_roots(comm, pattern, n, &n_roots));
-  GI_TRY(gi_comm_alike(comm, "forests", 1, &name, &own));
-  GI_TRY(layout(comm, n_roots, &first));
+  const gable_status counted = GI_OUT(out, count_roots(comm, pattern, n, &n_roots, &first));
+  const int64_t own[] = {pattern, n_roots};
+  GI_TRY(gi_comm_agree_on(comm, counted, 2, own));
+  GI_TRY(gi_comm_same(comm, "forests", 2, 1, &name));
+  GI_TRY(layout(comm, 2, 1, first));
   GI_AGREE(comm, pattern_roots(comm, pattern, n, first, &n_leaves, &root));
   GI_TRY(gi_forest_create(comm, n_roots, n_leaves, NULL, root, out));
 done:

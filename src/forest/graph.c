@@ -1,10 +1,10 @@
 /* graph.c: a forest from (rank, root) pairs.
  *
  *   1  each rank checks and counts its leaves, then sorts its edges by (rank of the root, position)
- *   2  ranks tell each other how many edges they share, and then which roots
+ *   2  ranks tell each other how many roots they have, how many edges they share, and then which roots
  *   3  each rank finds the map of each neighbour's indices
  *
- * After each step that can fail on one rank alone, all agree. */
+ * After each step that can fail on one rank alone, all agree, by the message that comes next where there is one. */
 #include "forest/graph.h"
 #include "kernels/forest/wide_tree.h"
 
@@ -211,10 +211,11 @@ done:
   return status;
 }
 
-static gable_status make_forest(gable_comm *comm, const edges *e, gable_forest **out)
+static gable_status take_leaves(gable_comm *comm, edges *e, gable_forest **out)
 {
   gable_status status = GABLE_OK;
   gable_forest *f = NULL;
+  GI_TRY(check_leaves(comm, e));
   GI_ALLOC_ZERO(comm->ctx, f, 1);
   *f = (gable_forest){.comm = comm, .ctx = comm->ctx, .references = 1, .n_roots = e->n_roots, .n_leaves = e->n};
   *out = f;
@@ -229,11 +230,9 @@ gable_status gi_forest_create(gable_comm *comm, int64_t n_roots, int64_t n_leave
   gable_context *ctx = comm->ctx;
   edges e = {.n_roots = n_roots, .n = n_leaves, .leaf = leaf, .root = root};
   gable_forest *f = NULL;
-  GI_AGREE_OUT(comm, out, check_leaves(comm, &e));
-  GI_TRY(gi_comm_allgather(comm, &n_roots, sizeof n_roots, e.all_roots));
-  GI_AGREE(comm, make_forest(comm, &e, &f));
-  GI_AGREE(comm, build_leaves(f, &e));
-  GI_TRY(gi_trade_counts(comm, e.counts, e.incoming));
+  GI_TRY(gi_comm_agree_on(comm, GI_OUT(out, take_leaves(comm, &e, &f)), 1, &n_roots));
+  for (int r = 0; r < comm->size; r++) e.all_roots[r] = comm->words[r];
+  GI_TRY(gi_trade_counts(comm, build_leaves(f, &e), e.counts, e.incoming));
   GI_AGREE(comm, make_roots(f, &e));
   GI_TRY(gi_trade(comm, e.counts, e.incoming, sizeof *f->leaf_root, f->leaf_root, f->roots.index));
   GI_AGREE(comm, build_maps(f));

@@ -50,11 +50,11 @@ done:
   return status;
 }
 
-/* Collective: what each rank's letters bring to this directory. */
-static gable_status deliver(gable_comm *comm, letters *l)
+/* Collective: what each rank's letters, sorted with that status, bring to this directory. */
+static gable_status deliver(gable_comm *comm, gable_status sorted, letters *l)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(gi_trade_counts(comm, l->to, l->from));
+  GI_TRY(gi_trade_counts(comm, sorted, l->to, l->from));
   for (int r = 0; r < comm->size; r++) l->received += l->from[r];
   GI_AGREE_ALLOC(comm, l->got, l->received);
   GI_TRY(gi_trade(comm, l->to, l->from, sizeof *l->sent, l->sent, l->got));
@@ -106,10 +106,8 @@ gable_status gi_forest_matching(gable_comm *comm, int64_t n_roots, const int64_t
   gable_status status = GABLE_OK;
   letters roots = {0}, leaves = {0};
   gi_edge_list l = {0, NULL, NULL};
-  GI_AGREE_OUT(comm, out, sort_letters(comm, &roots, n_roots, root_key, "root"));
-  GI_AGREE(comm, sort_letters(comm, &leaves, n_leaves, leaf_key, "leaf"));
-  GI_TRY(deliver(comm, &roots));
-  GI_TRY(deliver(comm, &leaves));
+  GI_TRY(deliver(comm, GI_OUT(out, sort_letters(comm, &roots, n_roots, root_key, "root")), &roots));
+  GI_TRY(deliver(comm, sort_letters(comm, &leaves, n_leaves, leaf_key, "leaf"), &leaves));
   GI_AGREE(comm, answer(comm, &roots, &leaves));
   GI_TRY(gi_trade(comm, leaves.from, leaves.to, sizeof *leaves.got, leaves.got, leaves.answers));
   GI_AGREE(comm, gi_edge_list_init(comm->ctx, &l, n_leaves));

@@ -142,32 +142,39 @@ done:
   return status;
 }
 
-static gable_status check_device(const gable_plan *p, const gable_context *ctx)
+static gable_status check_chosen(const gable_plan *p)
 {
   gable_status status = GABLE_OK;
+  const gable_context *ctx = p->forest->ctx;
   GI_REQUIRE(!p->on_device || gi_has_device_memory(ctx), GABLE_ERR_UNAVAILABLE,
              "another rank's arrays lie in device memory, and %s has none", ctx->where);
   GI_REQUIRE(p->on_device || !p->options.atomics, GABLE_ERR_UNAVAILABLE,
              "atomics are of arrays in device memory, and no rank has one there");
+  GI_TRY(check_sizes(p));
 done:
   return status;
 }
 
-gable_status gi_forest_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out)
+gable_status gi_forest_plan_create(gable_forest *f, gable_status given, const gable_plan_options *options,
+                                   gable_plan **out)
 {
   gable_status status = GABLE_OK;
   const gable_plan_options *o = options;
   gable_plan *p = NULL;
-  int64_t on_device = o->root_space == GABLE_SPACE_DEVICE || o->leaf_space == GABLE_SPACE_DEVICE;
   static const char *const names[] = {"direction", "op", "unit", "count", "fields", "path", "atomics"};
-  const int64_t own[] = {o->direction, o->op, o->unit, o->count, o->fields, o->path, o->atomics != 0};
-  GI_AGREE(f->comm, make_plan(f, options, &p));
-  GI_TRY(gi_comm_alike(f->comm, "plans", sizeof own / sizeof *own, names, own));
-  GI_TRY(gi_comm_largest(f->comm, on_device, &on_device));
-  p->on_device = (int)on_device;
-  GI_AGREE(f->comm, check_device(p, f->ctx));
+  enum { ALIKE = sizeof names / sizeof *names };
+  int64_t own[ALIKE + 1] = {0};
+  if (!given) given = make_plan(f, options, &p);
+  if (!given) {
+    const int on_device = o->root_space == GABLE_SPACE_DEVICE || o->leaf_space == GABLE_SPACE_DEVICE;
+    const int64_t words[] = {o->direction, o->op, o->unit, o->count, o->fields, o->path, o->atomics != 0, on_device};
+    memcpy(own, words, sizeof own);
+  }
+  GI_TRY(gi_comm_agree_on(f->comm, given, ALIKE + 1, own));
+  GI_TRY(gi_comm_same(f->comm, "plans", ALIKE + 1, ALIKE, names));
+  p->on_device = (int)gi_comm_most(f->comm, ALIKE + 1, ALIKE);
   GI_TRY(choose_forest(f, p));
-  GI_AGREE(f->comm, check_sizes(p));
+  GI_AGREE(f->comm, check_chosen(p));
   *out = p;
   p = NULL;
 done:

@@ -49,7 +49,9 @@ struct gable_exchange {
   struct gi_device_exchange *device; /* between arrays in device memory; with windows there are no links */
 };
 
-gable_status gi_forest_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out);
+/* Collective.  given: an error where this rank's options are none. */
+gable_status gi_forest_plan_create(gable_forest *f, gable_status given, const gable_plan_options *options,
+                                   gable_plan **out);
 void gi_forest_plan_release(gable_plan *plan);
 
 gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange **out);
