@@ -429,7 +429,7 @@ static int check_hub(gable_comm *comm, const gable_plan_options *o, const hub_ar
 /* Each allocation of the last rank fails in turn while an exchange is made: the same error on every rank, which names
  * it, and the comm works on: another exchange by this path is made at once, and has the right values.  No block of
  * memory is left but what the comm keeps, which it has after the first round. */
-static int lack_memory(gable_comm *comm, failing_allocator *memory, const gable_plan_options *o)
+static int lack_memory(gable_comm *comm, failing_allocator *memory, failing_mode mode, const gable_plan_options *o)
 {
   const int last = gable_comm_size(comm) - 1, scarce = gable_comm_rank(comm) == last;
   const int on_device = o->root_space == GABLE_SPACE_DEVICE;
@@ -442,7 +442,7 @@ static int lack_memory(gable_comm *comm, failing_allocator *memory, const gable_
   all[last] = 1;
   for (int idle = 0; !wrong && idle < 10 && all[last]; k++) { /* idle: rounds in which no allocation failed */
     gable_exchange *x = NULL;
-    if (scarce) failing_allocator_arm(memory, k);
+    if (scarce) failing_allocator_arm_mode(memory, mode, k);
     gable_status status = open_hub(comm, o, &x);
     const int failures = scarce ? (int)memory->failures : 0;
     if (scarce) failing_allocator_disarm(memory);
@@ -484,7 +484,7 @@ static int lack_memory_by(gable_comm *comm, failing_allocator *memory, int n, co
     o.root_space = o.leaf_space = space;
     o.direction = k % 2 ? GABLE_DIRECTION_FETCH : GABLE_DIRECTION_BCAST;
     o.op = k % 2 ? GABLE_FOREST_OP_SUM : GABLE_FOREST_OP_REPLACE;
-    wrong = lack_memory(comm, memory, &o);
+    wrong = lack_memory(comm, memory, k % 2 ? FAIL_ONE : FAIL_FROM, &o);
   }
   return wrong;
 }
@@ -621,7 +621,7 @@ static int stop_early(gable_context *ctx)
 }
 
 /* Each allocation of the last rank fails in turn while the comm is made: every rank has the same status. */
-static int make_in_want(gable_context *ctx, failing_allocator *memory)
+static int make_in_want(gable_context *ctx, failing_allocator *memory, failing_mode mode)
 {
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -629,7 +629,7 @@ static int make_in_want(gable_context *ctx, failing_allocator *memory)
   for (long k = 0;; k++) {
     gable_comm *comm = NULL;
     int failures = 0, least = 0, most = 0;
-    if (rank == size - 1) failing_allocator_arm(memory, k);
+    if (rank == size - 1) failing_allocator_arm_mode(memory, mode, k);
     int status = (int)gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm);
     if (rank == size - 1) {
       failures = (int)memory->failures;
@@ -659,7 +659,7 @@ int main(int argc, char **argv)
   const int on_device = argc > 2 && !strcmp(argv[1], "device");
   int wrong = failed("gable_context_create", gable_context_create(on_device ? "mirror" : "cpu", &options, &ctx));
   if (!wrong && argc > 1 && !strcmp(argv[1], "early")) wrong = stop_early(ctx);
-  if (!wrong && argc < 3) wrong = make_in_want(ctx, &memory);
+  if (!wrong && argc < 3) wrong = make_in_want(ctx, &memory, FAIL_FROM) || make_in_want(ctx, &memory, FAIL_ONE);
   if (!wrong) wrong = failed("gable_comm_from_mpi", gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm));
   if (!wrong && argc > 1 && !strcmp(argv[1], "kill")) wrong = lose_a_rank(comm);
   if (!wrong && argc > 1 && !strcmp(argv[1], "stop")) wrong = stop_a_rank(&comm);

@@ -64,7 +64,7 @@ static void comm_of_one_rank(const char *where)
   CHECK(gable_comm_self(ctx, NULL) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "out is NULL"), "%s",
         gable_last_error());
   for (gable_status status = GABLE_ERR_MEMORY; status; k++) {
-    failing_allocator_arm(&memory, k);
+    failing_allocator_arm_mode(&memory, k % 2 ? FAIL_ONE : FAIL_FROM, k / 2);
     status = gable_comm_self(ctx, &comm);
     const int failures = (int)memory.failures;
     failing_allocator_disarm(&memory);

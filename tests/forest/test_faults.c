@@ -419,9 +419,10 @@ static gable_status agrees(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
-/* The allocation number k of rank 1 fails. */
+/* The allocation number k of rank 1 fails, with all later ones or alone: then none covers that nobody was told. */
 typedef struct scarce {
   failing_allocator memory;
+  failing_mode mode;
   long k;
   atomic_int ranks_failed;
   int in_exchange; /* allocations between begin and end */
@@ -494,7 +495,7 @@ static gable_status starve(gable_comm *comm, void *user)
 {
   scarce *s = user;
   CHECK_OK(gable_comm_barrier(comm));
-  if (gable_comm_rank(comm) == 1) failing_allocator_arm(&s->memory, s->k);
+  if (gable_comm_rank(comm) == 1) failing_allocator_arm_mode(&s->memory, s->mode, s->k);
   const gable_status status = work(comm, s);
   if (gable_comm_rank(comm) == 1) failing_allocator_disarm(&s->memory);
   if (status) {
@@ -515,9 +516,9 @@ static gable_status quiet(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
-static void test_memory(void)
+static void test_memory(failing_mode mode)
 {
-  scarce s = {.memory = failing_allocator_init()};
+  scarce s = {.memory = failing_allocator_init(), .mode = mode};
   gable_context *ctx[RANKS];
   const gable_context_options scarce_options = failing_allocator_options(&s.memory);
   for (int r = 0; r < RANKS; r++) CHECK_OK(gable_context_create("cpu", r == 1 ? &scarce_options : NULL, &ctx[r]));
@@ -595,6 +596,6 @@ int main(void)
   CHECK_OK(gable_comm_run("cpu/ranks:3", offers_to_two, &step));
   test_absence();
   test_different_calls();
-  test_memory();
+  for (int mode = 0; mode < FAIL_MODES; mode++) test_memory((failing_mode)mode);
   return 0;
 }

@@ -295,6 +295,7 @@ static void test_overrun(void)
 /* Allocation number k of rank 1 fails. */
 typedef struct scarce {
   failing_allocator memory;
+  failing_mode mode;
   long k;
   atomic_int ranks_failed;
   long in_exchange; /* allocations between begin and end */
@@ -334,7 +335,7 @@ static gable_status starve(gable_comm *comm, void *user)
     CHECK_OK(gable_device_fill(gable_comm_context(comm), a[k].device, 0, a[k].bytes, NULL));
   }
   CHECK_OK(gable_comm_barrier(comm));
-  if (gable_comm_rank(comm) == 1) failing_allocator_arm(&s->memory, s->k);
+  if (gable_comm_rank(comm) == 1) failing_allocator_arm_mode(&s->memory, s->mode, s->k);
   gable_status status = work(comm, s, GABLE_DIRECTION_REDUCE, a);
   if (!status) status = work(comm, s, GABLE_DIRECTION_FETCH, a);
   if (gable_comm_rank(comm) == 1) failing_allocator_disarm(&s->memory);
@@ -348,9 +349,9 @@ static gable_status starve(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
-static void test_memory(const gi_transport *t)
+static void test_memory(const gi_transport *t, failing_mode mode)
 {
-  scarce s = {.memory = failing_allocator_init()};
+  scarce s = {.memory = failing_allocator_init(), .mode = mode};
   gable_context *ctx[RANKS];
   const gable_context_options options = failing_allocator_options(&s.memory);
   for (int r = 0; r < RANKS; r++) CHECK_OK(gable_context_create("mirror", r == 1 ? &options : NULL, &ctx[r]));
@@ -465,9 +466,9 @@ int main(int argc, char **argv)
   path = GABLE_PATH_AUTO;
   CHECK(gable_comm_run("cpu/peer:2", hubs, (void *)small) == GABLE_ERR_ARGUMENT, "%s", gable_last_error());
   if (argc > 1) return 0;
-  test_memory(&gi_transport_peer);
-  test_memory(&gi_transport_ranks);
+  for (int mode = 0; mode < FAIL_MODES; mode++) test_memory(&gi_transport_peer, (failing_mode)mode);
+  for (int mode = 0; mode < FAIL_MODES; mode++) test_memory(&gi_transport_ranks, (failing_mode)mode);
   path = GABLE_PATH_COPY;
-  test_memory(&gi_transport_peer);
+  for (int mode = 0; mode < FAIL_MODES; mode++) test_memory(&gi_transport_peer, (failing_mode)mode);
   return 0;
 }
