@@ -6,7 +6,7 @@
 gable_status gable_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out)
 {
   gable_status status = GABLE_OK;
-  gable_plan_options own;
+  gable_plan_options own = GABLE_PLAN_OPTIONS_INIT;
   GI_REQUIRE(f, GABLE_ERR_ARGUMENT, "f is NULL");
   if (out) *out = NULL;
   GI_TRY(gi_forest_plan_create(f, GI_OUT(out, gi_take_plan_options(options, &own)), &own, out));

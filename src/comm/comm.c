@@ -167,12 +167,13 @@ gable_status gi_comm_agree(gable_comm *comm, gable_status own)
   return gi_comm_agree_on(comm, own, 0, NULL);
 }
 
-gable_status gi_comm_same(const gable_comm *comm, const char *what, int words, int n, const char *const *names)
+/* Of comm->words [size * n]: whether the first alike ones are rank 0's on every rank. */
+static gable_status compare(const gable_comm *comm, const char *what, int alike, const char *const *names, int n)
 {
   const int64_t *first = comm->words;
   for (int r = 1; r < comm->size; r++)
-    for (int k = 0; k < n; k++) {
-      const int64_t own = first[r * words + k];
+    for (int k = 0; k < alike; k++) {
+      const int64_t own = first[r * n + k];
       char message[200];
       if (own == first[k]) continue;
       snprintf(message, sizeof message, "%s differ: %s is %lld on rank %d and %lld on rank 0", what, names[k],
@@ -182,11 +183,11 @@ gable_status gi_comm_same(const gable_comm *comm, const char *what, int words, i
   return GABLE_OK;
 }
 
-gable_status gi_comm_alike(gable_comm *comm, gable_status own, const char *what, int n, const char *const *names,
-                           const int64_t *words)
+gable_status gi_comm_alike(gable_comm *comm, gable_status own, const char *what, int alike, const char *const *names,
+                           int n, const int64_t *words)
 {
   const gable_status status = gi_comm_agree_on(comm, own, n, words);
-  return status ? status : gi_comm_same(comm, what, n, n, names);
+  return status ? status : compare(comm, what, alike, names, n);
 }
 
 gable_status gi_trade_counts(gable_comm *comm, gable_status own, const int64_t *out, int64_t *in)

@@ -171,22 +171,20 @@ void gi_comm_share_processors(gable_comm *comm, int ranks);
 gable_status gi_comm_init(gable_comm *comm, const char *where);
 void gi_comm_release(gable_comm *comm);
 
-/* What follows is Collective and allocates nothing: ranks meet once. */
+/* What follows is Collective, but for gi_comm_most, and allocates nothing. */
 
 /* out [size * bytes]. */
 gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, void *out);
 
 /* The error of the first rank whose own is one, on every rank.  agree_on: where none is, comm->words [size * n] are the
- * words [n] of each rank, n <= GI_WORDS.  alike: the words are the same on every rank, else GABLE_ERR_ARGUMENT with
- * "what differ: names[k] is ...". */
+ * words [n] of each rank, n <= GI_WORDS.  alike: and the first alike of them are the same on every rank, else
+ * GABLE_ERR_ARGUMENT with "what differ: names[k] is ...". */
 gable_status gi_comm_agree(gable_comm *comm, gable_status own);
 gable_status gi_comm_agree_on(gable_comm *comm, gable_status own, int n, const int64_t *words);
-gable_status gi_comm_alike(gable_comm *comm, gable_status own, const char *what, int n, const char *const *names,
-                           const int64_t *words);
+gable_status gi_comm_alike(gable_comm *comm, gable_status own, const char *what, int alike, const char *const *names,
+                           int n, const int64_t *words);
 
-/* Local, of comm->words with so many of each rank: whether the first n are the same on all, as alike; the largest k-th
- * one. */
-gable_status gi_comm_same(const gable_comm *comm, const char *what, int words, int n, const char *const *names);
+/* Local: of comm->words with n of each rank, the largest k-th one. */
 int64_t gi_comm_most(const gable_comm *comm, int n, int k);
 
 /* *first: the lowest bit that own has on every rank, or -1; *most: the largest own. */

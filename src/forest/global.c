@@ -106,8 +106,7 @@ gable_status gi_forest_pattern(gable_comm *comm, gable_pattern pattern, int64_t 
   static const char *const name = "the pattern";
   const gable_status counted = GI_OUT(out, count_roots(comm, pattern, n, &n_roots, &first));
   const int64_t own[] = {pattern, n_roots};
-  GI_TRY(gi_comm_agree_on(comm, counted, 2, own));
-  GI_TRY(gi_comm_same(comm, "forests", 2, 1, &name));
+  GI_TRY(gi_comm_alike(comm, counted, "forests", 1, &name, 2, own));
   GI_TRY(layout(comm, 2, 1, first));
   GI_AGREE(comm, pattern_roots(comm, pattern, n, first, &n_leaves, &root));
   GI_TRY(gi_forest_create(comm, n_roots, n_leaves, NULL, root, out));

@@ -8,8 +8,6 @@
 #include "forest/graph.h"
 #include "kernels/forest/wide_tree.h"
 
-#include <string.h>
-
 /* What one rank brings: the caller's n_roots, n, leaf, root; order and room only where positions do not increase. */
 typedef struct edges {
   int64_t n_roots, n;
@@ -17,7 +15,6 @@ typedef struct edges {
   const gable_root *root;
   int64_t *order, *room;      /* [n] leaves by increasing position; NULL: as they are */
   int64_t *counts, *incoming; /* [size] edges with roots, and with leaves, of each rank */
-  int64_t *all_roots;         /* [size] n_roots of each rank */
   uint64_t *most;             /* [size] the largest root on each rank, of negative ones too */
 } edges;
 
@@ -41,7 +38,6 @@ static gable_status check_leaves(gable_comm *comm, edges *e)
   GI_REQUIRE(e->root || !e->n, GABLE_ERR_ARGUMENT, "root is NULL");
   GI_ALLOC_ZERO(comm->ctx, e->counts, comm->size);
   GI_ALLOC_ZERO(comm->ctx, e->incoming, comm->size);
-  GI_ALLOC_ZERO(comm->ctx, e->all_roots, comm->size);
   GI_ALLOC_ZERO(comm->ctx, e->most, comm->size);
   for (int64_t i = 0; i < e->n; i++) {
     const int64_t position = position_of(e, i);
@@ -66,17 +62,18 @@ done:
   return status;
 }
 
-/* Every leaf's root is there. */
+/* Every leaf's root is there: the ranks have told each other how many roots they have. */
 static gable_status check_roots(const gable_comm *comm, const edges *e)
 {
   gable_status status = GABLE_OK;
+  const int64_t *n_roots = comm->words;
   int right = 1;
-  for (int r = 0; r < comm->size; r++) right &= !e->counts[r] || e->most[r] < (uint64_t)e->all_roots[r];
+  for (int r = 0; r < comm->size; r++) right &= !e->counts[r] || e->most[r] < (uint64_t)n_roots[r];
   for (int64_t i = 0; i < e->n && !right; i++) {
     const gable_root r = e->root[i];
-    GI_REQUIRE(r.index >= 0 && r.index < e->all_roots[r.rank], GABLE_ERR_ARGUMENT,
+    GI_REQUIRE(r.index >= 0 && r.index < n_roots[r.rank], GABLE_ERR_ARGUMENT,
                "leaf %lld at position %lld: rank %d has %lld roots, and no root %lld", (long long)i,
-               (long long)position_of(e, i), (int)r.rank, (long long)e->all_roots[r.rank], (long long)r.index);
+               (long long)position_of(e, i), (int)r.rank, (long long)n_roots[r.rank], (long long)r.index);
   }
 done:
   return status;
@@ -231,7 +228,6 @@ gable_status gi_forest_create(gable_comm *comm, int64_t n_roots, int64_t n_leave
   edges e = {.n_roots = n_roots, .n = n_leaves, .leaf = leaf, .root = root};
   gable_forest *f = NULL;
   GI_TRY(gi_comm_agree_on(comm, GI_OUT(out, take_leaves(comm, &e, &f)), 1, &n_roots));
-  for (int r = 0; r < comm->size; r++) e.all_roots[r] = comm->words[r];
   GI_TRY(gi_trade_counts(comm, build_leaves(f, &e), e.counts, e.incoming));
   GI_AGREE(comm, make_roots(f, &e));
   GI_TRY(gi_trade(comm, e.counts, e.incoming, sizeof *f->leaf_root, f->leaf_root, f->roots.index));
@@ -240,7 +236,7 @@ gable_status gi_forest_create(gable_comm *comm, int64_t n_roots, int64_t n_leave
   f = NULL;
 done:
   gi_forest_release(f);
-  GI_FREE(ctx, e.order, e.room, e.counts, e.incoming, e.all_roots, e.most);
+  GI_FREE(ctx, e.order, e.room, e.counts, e.incoming, e.most);
   return status;
 }
 

@@ -90,7 +90,8 @@ gable_status gi_forest_grid(gable_comm *comm, const gable_grid *grid, gable_fore
                          grid->ranks[1], grid->ranks[2], grid->width,    grid->box != 0};
   gi_edge_list l = {0, NULL, NULL};
   block b;
-  GI_TRY(gi_comm_alike(comm, check_grid(comm, grid, &b), "grids", sizeof own / sizeof *own, names, own));
+  enum { ALIKE = sizeof own / sizeof *own };
+  GI_TRY(gi_comm_alike(comm, check_grid(comm, grid, &b), "grids", ALIKE, names, ALIKE, own));
   GI_AGREE(comm, gi_edge_list_init(comm->ctx, &l, b.room));
   add_cells(grid, &b, comm->rank, &l);
   GI_TRY(gi_forest_create(comm, b.cells, l.n, l.leaf, l.root, out));

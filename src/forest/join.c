@@ -67,7 +67,7 @@ gable_status gi_forest_concatenate(int64_t n, const gable_forest *const *f, gabl
   int64_t *base = NULL, *number = NULL, n_roots = f[0]->n_roots;
   static const char *const names[] = {"n", "roots"};
   const int64_t own[] = {n, roots};
-  GI_TRY(gi_comm_alike(comm, check_parts(n, f, roots, offset, &base, &number, &l), "concatenations", 2, names, own));
+  GI_TRY(gi_comm_alike(comm, check_parts(n, f, roots, offset, &base, &number, &l), "concatenations", 2, names, 2, own));
   if (roots != GABLE_ROOTS_SHARED) {
     GI_TRY(find_bases(n, f, base));
     n_roots = base[n * size + comm->rank];

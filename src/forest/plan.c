@@ -1,8 +1,6 @@
 /* plan.c: what an exchange moves, checked to be the same on every rank. */
 #include "forest/plan.h"
 
-#include <string.h>
-
 #include "base/checked.h"
 #include "device/device.h"
 #include "forest/algebra.h"
@@ -163,15 +161,10 @@ gable_status gi_forest_plan_create(gable_forest *f, gable_status given, const ga
   gable_plan *p = NULL;
   static const char *const names[] = {"direction", "op", "unit", "count", "fields", "path", "atomics"};
   enum { ALIKE = sizeof names / sizeof *names };
-  int64_t own[ALIKE + 1] = {0};
+  const int on_device = o->root_space == GABLE_SPACE_DEVICE || o->leaf_space == GABLE_SPACE_DEVICE;
+  const int64_t own[] = {o->direction, o->op, o->unit, o->count, o->fields, o->path, o->atomics != 0, on_device};
   if (!given) given = make_plan(f, options, &p);
-  if (!given) {
-    const int on_device = o->root_space == GABLE_SPACE_DEVICE || o->leaf_space == GABLE_SPACE_DEVICE;
-    const int64_t words[] = {o->direction, o->op, o->unit, o->count, o->fields, o->path, o->atomics != 0, on_device};
-    memcpy(own, words, sizeof own);
-  }
-  GI_TRY(gi_comm_agree_on(f->comm, given, ALIKE + 1, own));
-  GI_TRY(gi_comm_same(f->comm, "plans", ALIKE + 1, ALIKE, names));
+  GI_TRY(gi_comm_alike(f->comm, given, "plans", ALIKE, names, ALIKE + 1, own));
   p->on_device = (int)gi_comm_most(f->comm, ALIKE + 1, ALIKE);
   GI_TRY(choose_forest(f, p));
   GI_AGREE(f->comm, check_chosen(p));

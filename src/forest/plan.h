@@ -49,7 +49,7 @@ struct gable_exchange {
   struct gi_device_exchange *device; /* between arrays in device memory; with windows there are no links */
 };
 
-/* Collective.  given: an error where this rank's options are none. */
+/* Collective.  given: an error where the caller gave none on this rank; options are some all the same. */
 gable_status gi_forest_plan_create(gable_forest *f, gable_status given, const gable_plan_options *options,
                                    gable_plan **out);
 void gi_forest_plan_release(gable_plan *plan);
