@@ -102,10 +102,11 @@ static __device__ bool await_last_word(const gik_exchange_step &s, const gik_row
   return await_round(s, (const unsigned *)words_of(r, p, round) + 2 * p.words - 1, round + 1, r.rank);
 }
 
-/* Of a row: its target, or NULL.  Steps without targets do not look for one in memory. */
-static __device__ __forceinline__ gik_target *target_of(const gik_exchange_step &s, int k)
+/* Of a row: its target and the receiver's word, {} where there are none; steps without targets do not look for one in
+ * memory.  Both may be read before the last launch is over. */
+static __device__ __forceinline__ gik_row_target row_target_of(const gik_exchange_step &s, int k)
 {
-  return s.targets ? s.targets[k].at : nullptr;
+  return s.targets ? s.targets[k] : gik_row_target{};
 }
 
 /* Where the row's message goes in this round, whose slot is free.  It is claimed before it is looked at, so that the
@@ -130,12 +131,6 @@ static __device__ void withdraw_target(const gik_exchange_step &s, const gik_row
   __threadfence_system();
   if (*(volatile unsigned *)&t->claimed != round + 1) return;
   while ((int)(load_flag(r.await) - (round + 1)) < 0 && now_ns() < until) continue;
-}
-
-/* The same with the receiver's word, {} where there is none.  Both may be read before the last launch is over. */
-static __device__ __forceinline__ gik_row_target row_target_of(const gik_exchange_step &s, int k)
-{
-  return s.targets ? s.targets[k] : gik_row_target{};
 }
 
 /* Whether the message lies in the array; once it is here. */
@@ -176,7 +171,7 @@ static __device__ bool rows_here(const gik_exchange_step &s, int what, state now
   }
   here = __syncthreads_and(here);
   for (int k = first + (int)threadIdx.x; ALONE && s.targets && k < last && !here && what & MESSAGES; k += BLOCK)
-    if (target_of(s, k)) withdraw_target(s, row_of(s, k), target_of(s, k), round);
+    if (gik_target *t = row_target_of(s, k).at) withdraw_target(s, row_of(s, k), t, round);
   return here;
 }
 
@@ -192,7 +187,7 @@ static __device__ bool await_rows(const gik_exchange_step &s, int what, state no
 static __device__ void choose_targets(const gik_exchange_step &s, state now)
 {
   for (int k = (int)threadIdx.x; s.targets && k < s.n_rows; k += BLOCK)
-    if (target_of(s, k)) choose_target(s, row_of(s, k), target_of(s, k), now.round);
+    if (gik_target *t = row_target_of(s, k).at) choose_target(s, row_of(s, k), t, now.round);
 }
 
 /* A block's own copy of a part of a flagged message. */
@@ -310,7 +305,7 @@ static __global__ void __launch_bounds__(BLOCK) publish_kernel(const __grid_cons
   const state now = state_of(s);
   for (int k = (int)threadIdx.x; k < s.n_rows && !now.aborted; k += BLOCK) {
     const gik_row &r = row_of(s, k);
-    gik_target *t = target_of(s, k);
+    gik_target *t = row_target_of(s, k).at;
     if (!t) continue;
     *(char *volatile *)&t->array = s.target ? s.target + r.mine.start * s.item : nullptr;
     store_flag(&t->round, now.round + 1);
