@@ -79,14 +79,37 @@ int gi_call_comes_back(gable_comm *comm, const gi_bounded_call *c)
   return ends_within(c, gi_share_after_wait * comm->waits.deadline_s);
 }
 
-int gi_call_within(gable_comm *comm, gi_bounded_call *c, double share)
+void gi_call_aside(gable_comm *comm, gi_bounded_call *c)
 {
   gi_error last;
   gi_keep_error(&last);
-  if (!start(c, "a library's call")) return ends_within(c, share * comm->waits.deadline_s);
-  gi_adopt_error(&last);
-  c->run(c);
-  return 1;
+  if (start(c, "a library's call")) {
+    gi_adopt_error(&last);
+    c->run(c);
+  }
+  c->next = comm->calls;
+  comm->calls = c;
+}
+
+/* Of the first call aside. */
+static void let_go(gable_comm *comm)
+{
+  gi_bounded_call *c = comm->calls;
+  comm->calls = c->next;
+  gi_call_release(c);
+}
+
+int gi_calls_back(gable_comm *comm, double share)
+{
+  const double until = gi_now() + share * comm->waits.deadline_s;
+  while (comm->calls && ends_within(comm->calls, until - gi_now())) let_go(comm);
+  return !comm->calls;
+}
+
+void gi_calls_end(gable_comm *comm)
+{
+  gi_calls_back(comm, 1.0);
+  while (comm->calls) let_go(comm);
 }
 
 gable_status gi_call_bounded(gable_comm *comm, gi_bounded_call *c, int rank, const char *what)

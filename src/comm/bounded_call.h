@@ -10,6 +10,7 @@
 /* The first member of what run needs: from malloc, since a call that is left behind may outlive every context.  Whoever
  * lets go of it last, the rank or the thread, frees it. */
 typedef struct gi_bounded_call {
+  struct gi_bounded_call *next;            /* of the comm's calls aside */
   void (*run)(struct gi_bounded_call *c);  /* in the thread */
   void (*late)(struct gi_bounded_call *c); /* there, where the call has come back after it was left behind */
   atomic_int holders, state;
@@ -27,9 +28,14 @@ static const double gi_share_after_wait = 0.05;
  * any more. */
 int gi_call_comes_back(gable_comm *comm, const gi_bounded_call *c);
 
-/* Local.  Runs c->run, waits for it for this share of the comm's deadline, and says whether it has come back.  The
- * caller releases c. */
-int gi_call_within(gable_comm *comm, gi_bounded_call *c, double share);
+/* Local.  Begins c->run, for which nobody waits here, and takes c over.  Where the system gives no thread it runs at
+ * once. */
+void gi_call_aside(gable_comm *comm, gi_bounded_call *c);
+
+/* Local.  Whether all calls aside have come back, within this share of the comm's deadline.  end: at the comm's end;
+ * those that have not are left to their threads. */
+int gi_calls_back(gable_comm *comm, double share);
+void gi_calls_end(gable_comm *comm);
 
 /* Local.  Until done says so; GABLE_ERR_DEADLINE as above. */
 gable_status gi_wait_bounded(gable_comm *comm, int (*done)(void *user), void *user, int rank, const char *what);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "comm/bounded_call.h"
 #include "device/device.h"
 
 /* What the failed rank sends to the others. */
@@ -35,6 +36,7 @@ void gi_comm_release(gable_comm *comm)
 {
   gi_comm_drain(comm);
   if (comm->close_channels) comm->close_channels(comm);
+  gi_calls_end(comm);
   GI_FREE(comm->ctx, comm->at, comm->bytes, comm->words, comm->blocks);
 }
 
@@ -312,7 +314,7 @@ static void reap(gable_comm *comm, int wait)
 
 void gi_comm_reap(gable_comm *comm)
 {
-  reap(comm, 0);
+  if (gi_calls_back(comm, 0.0)) reap(comm, 0);
 }
 
 void gi_comm_drain(gable_comm *comm)
@@ -321,6 +323,7 @@ void gi_comm_drain(gable_comm *comm)
   unsigned looks = 0;
   double since = 0.0;
   gi_error last;
+  if (!gi_calls_back(comm, 1.0)) return; /* a stream may never come to its end */
   gi_keep_error(&last);
   reap(comm, !comm->abort_channels);
   while (comm->laters && !status) {
@@ -330,5 +333,5 @@ void gi_comm_drain(gable_comm *comm)
   if (status) gi_adopt_error(&last);
   if (!comm->laters) return;
   comm->abort_channels(comm);
-  if (!comm->call_left) reap(comm, 1); /* else a stream may never come to its end */
+  if (!comm->call_left && gi_calls_back(comm, 1.0)) reap(comm, 1);
 }

@@ -159,8 +159,9 @@ struct gable_comm {
   struct gi_nccl_channel *channels; /* of links that NCCL carries, the last one first */
   void (*close_channels)(gable_comm *comm); /* Collective; NULL: there were none */
   void (*abort_channels)(gable_comm *comm); /* likewise, but local: what they carry ends undone */
-  int call_left;                            /* a library's call has not come back: memory that it knows must stay */
-  void *state;                              /* the transport's */
+  struct gi_bounded_call *calls;            /* of libraries, that go on in threads: what is later waits for them */
+  int call_left; /* one that a library's first round was left behind in: memory that it knows must stay */
+  void *state;   /* the transport's */
 };
 
 /* So many ranks run on this machine: whether a wait may keep its processor. */

@@ -200,9 +200,9 @@ done:
   return status;
 }
 
-/* For good: NCCL ends what is under way on it.  Its abort waits for its own threads and frees memory; where it does not
- * come back within a share of the deadline this rank goes on, and what NCCL may still use stays. */
-static void give_up(gable_comm *comm, channel *c, double share)
+/* For good: NCCL ends what is under way on it.  Its abort waits for its own threads and frees memory, and this rank,
+ * which the others may wait for, goes on meanwhile. */
+static void give_up(gable_comm *comm, channel *c)
 {
   job *j = NULL;
   gi_error last;
@@ -214,8 +214,7 @@ static void give_up(gable_comm *comm, channel *c, double share)
   } else {
     j->comm = c->comm;
     j->aborts = 1;
-    comm->call_left |= !gi_call_within(comm, &j->call, comm->call_left ? 0.0 : share);
-    gi_call_release(&j->call);
+    gi_call_aside(comm, &j->call);
   }
   c->comm = NULL;
 }
@@ -281,8 +280,8 @@ static gable_status first_round(link *l, int awaited, void *stream)
   status = gi_call_bounded(comm, &j->call, awaited, first_messages);
   if (status) {
     /* An abort brings the call back; until then it reads and writes the messages. */
-    give_up(comm, l->channel, gi_share_after_wait);
-    if (!comm->call_left) comm->call_left = !gi_call_comes_back(comm, &j->call);
+    give_up(comm, l->channel);
+    comm->call_left |= !gi_call_comes_back(comm, &j->call);
   } else {
     status = checked(j->result, GABLE_ERR_BACKEND, "messages by nccl");
   }
@@ -316,7 +315,7 @@ static gable_status connect(link *l, void *stream)
   GI_TRY(device->event_record(comm->ctx, end.event, stream));
   GI_TRY(gi_wait_bounded(comm, is_past, &end, awaited, first_messages));
 done:
-  if (status) give_up(comm, l->channel, gi_share_after_wait);
+  if (status) give_up(comm, l->channel);
   if (end.event) device->event_destroy(comm->ctx, end.event);
   return status;
 }
@@ -358,12 +357,12 @@ static void nccl_destroy(gi_stream_link *base)
 
 static void nccl_give_up(gi_stream_link *base)
 {
-  give_up(base->comm, ((link *)base)->channel, 1.0);
+  give_up(base->comm, ((link *)base)->channel);
 }
 
 static void nccl_abort(gable_comm *comm)
 {
-  for (channel *c = comm->channels; c; c = c->next) give_up(comm, c, 1.0);
+  for (channel *c = comm->channels; c; c = c->next) give_up(comm, c);
 }
 
 /* Where all ranks have come to their end, and none has given up a channel, NCCL takes leave in order; else each rank

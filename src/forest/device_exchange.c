@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "comm/bounded_call.h"
 #include "kernels/forest/wide_tree.h"
 
 /* Device memory that kernels of this rank touch is open for the mirror's: its own, and where windows lie. */
@@ -485,6 +486,16 @@ done:
   return status;
 }
 
+/* What the library carries is given up, and the stream ends soon: nothing uses the caller's arrays any more. */
+static void give_up_carried(gable_exchange *x)
+{
+  gi_device_exchange *d = x->device;
+  gable_comm *comm = x->plan->forest->comm;
+  d->carried->by->abort(comm);
+  const double until = gi_now() + gi_share_after_wait * comm->waits.deadline_s;
+  while (!d->ctx->device->event_done(d->ctx, d->later.event, 0) && gi_now() < until) gi_sleep();
+}
+
 /* A library's messages have no deadline of their own: where the stream has not come to its end by then, they are given
  * up. */
 static gable_status await_carried(gable_exchange *x)
@@ -499,7 +510,7 @@ static gable_status await_carried(gable_exchange *x)
   GI_TRY(d->ctx->device->event_record(d->ctx, d->later.event, d->stream));
   while (!d->ctx->device->event_done(d->ctx, d->later.event, 0)) GI_TRY(gi_comm_wait(comm, awaited, &looks, &since));
 done:
-  if (status) d->carried->by->abort(comm);
+  if (status) give_up_carried(x);
   return status;
 }
 
