@@ -83,6 +83,7 @@ void gi_call_aside(gable_comm *comm, gi_bounded_call *c)
 {
   gi_error last;
   gi_keep_error(&last);
+  c->begun_s = gi_now();
   if (start(c, "a library's call")) {
     gi_adopt_error(&last);
     c->run(c);
@@ -101,8 +102,8 @@ static void let_go(gable_comm *comm)
 
 int gi_calls_back(gable_comm *comm, double share)
 {
-  const double until = gi_now() + share * comm->waits.deadline_s;
-  while (comm->calls && ends_within(comm->calls, until - gi_now())) let_go(comm);
+  const double most_s = share * comm->waits.deadline_s;
+  while (comm->calls && ends_within(comm->calls, comm->calls->begun_s + most_s - gi_now())) let_go(comm);
   return !comm->calls;
 }
 

@@ -1,5 +1,5 @@
 /* bounded_call.h: a library's call that may wait for other ranks without a deadline of its own, in a thread of its own:
- * the rank waits for it until the comm's deadline, and leaves it behind then. */
+ * the rank waits for it until the comm's deadline, and leaves it behind then; or it goes on at once, the call aside. */
 #ifndef GI_BOUNDED_CALL_H
 #define GI_BOUNDED_CALL_H
 
@@ -11,6 +11,7 @@
  * lets go of it last, the rank or the thread, frees it. */
 typedef struct gi_bounded_call {
   struct gi_bounded_call *next;            /* of the comm's calls aside */
+  double begun_s;                          /* likewise, by gi_now */
   void (*run)(struct gi_bounded_call *c);  /* in the thread */
   void (*late)(struct gi_bounded_call *c); /* there, where the call has come back after it was left behind */
   atomic_int holders, state;
@@ -32,8 +33,8 @@ int gi_call_comes_back(gable_comm *comm, const gi_bounded_call *c);
  * once. */
 void gi_call_aside(gable_comm *comm, gi_bounded_call *c);
 
-/* Local.  Whether all calls aside have come back, within this share of the comm's deadline.  end: at the comm's end;
- * those that have not are left to their threads. */
+/* Local.  Whether all calls aside have come back, for which each has this share of the comm's deadline since it began:
+ * who asks twice does not wait twice.  end: at the comm's end; those that have not are left to their threads. */
 int gi_calls_back(gable_comm *comm, double share);
 void gi_calls_end(gable_comm *comm);
 

@@ -486,7 +486,8 @@ done:
   return status;
 }
 
-/* What the library carries is given up, and the stream ends soon: nothing uses the caller's arrays any more. */
+/* What the library carries is given up, and the stream's end behind it awaited, which is soon: then nothing uses the
+ * caller's arrays any more. */
 static void give_up_carried(gable_exchange *x)
 {
   gi_device_exchange *d = x->device;

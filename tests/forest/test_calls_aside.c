@@ -83,7 +83,7 @@ int main(void)
   CHECK_OK(gable_comm_run("cpu", stay_away, &away));
   const double waited = gi_now() - from;
   CHECK(!away.freed, "freed at the comm's end, and a call is out");
-  CHECK(waited > 0.9 * deadline_s && waited < 10 * deadline_s, "the comm's end waited %g s", waited);
+  CHECK(waited > 0.9 * deadline_s && waited < 1.8 * deadline_s, "the comm's end waited %g s", waited);
   atomic_store(&never, 1); /* its thread gives back what it has */
   return 0;
 }
